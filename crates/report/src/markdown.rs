@@ -48,7 +48,7 @@ fn put(to: &mut String, level: usize, block: &Block<'_>) {
                 fold(to, &format!("{} more", others.rows()), &rest)
             })
         }
-        Block::Chart(Chart::Figures {
+        Block::Chart(Chart {
             title,
             file: Some(file),
             ..

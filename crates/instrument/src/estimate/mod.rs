@@ -23,13 +23,14 @@ pub const FEWEST_PASSES: usize = 3;
 ///
 /// A value that a publication printed has no passes: its centre is the printed number, and it has no
 /// interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Name of the metric.
     pub metric: String,
     /// The metric's unit, which the definition states.
     pub unit: Unit,
     /// The estimate, in the metric's unit.
+    #[serde(rename = "value")]
     pub centre: f64,
     /// 95 % interval in the metric's unit; `None` with too few processes, and for a printed value.
     pub interval: Option<Interval>,
@@ -71,6 +72,7 @@ pub struct Estimate {
     /// Percentiles; latencies only.
     pub percentiles: Option<Percentiles>,
     /// Verdict on the number's usability.
+    #[serde(flatten)]
     pub verdict: Verdict,
 }
 
@@ -89,7 +91,7 @@ pub struct Percentiles {
 
 /// Verdict on an estimate's usability.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", tag = "verdict", content = "reason")]
 pub enum Verdict {
     /// Usable.
     Sound,

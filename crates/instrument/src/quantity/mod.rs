@@ -83,7 +83,7 @@ pub fn counted(count: impl fmt::Display, noun: &str) -> String {
 }
 
 /// A value with its unit, and with its interval if it was estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quantity {
     /// The value in its unit; NaN if there is none.
     #[serde(deserialize_with = "number")]

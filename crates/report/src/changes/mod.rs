@@ -10,9 +10,10 @@ use crate::comparison::{
 };
 use crate::history::{Entry, History};
 use crate::lists::grouped;
-use crate::{Analysis, Surroundings};
+use crate::{Analysis, Surroundings, json};
 use instrument::experiment::{Better, Definition};
-use instrument::point::Point;
+use instrument::point::{Level, Point};
+use instrument::statistics::Interval;
 use instrument::statistics::changes::{Departure, LEAST, Shape, departures};
 use instrument::statistics::discovery::adjusted;
 use instrument::statistics::summary::median;
@@ -23,41 +24,45 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The changes in all metrics over the runs of one machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Changes {
     /// The machine, by its fingerprint.
     pub machine: String,
-    /// The runs, oldest first.
-    pub sessions: Vec<Session>,
+    /// The numbers of the runs, oldest first.
+    pub runs: Vec<u64>,
     /// Values with enough runs, which were searched together.
     pub searched: usize,
     /// Values with too few runs.
     pub too_short: usize,
     /// The changes, the newest first.
+    #[serde(rename = "changes")]
     pub events: Vec<Event>,
 }
 
 /// A run, as far as a change needs it.
 #[derive(Clone, Debug)]
-pub struct Session {
+struct Session {
     /// Its number in the store.
-    pub number: u64,
-    /// Start time of the run.
-    pub started: Timestamp,
+    number: u64,
+    started: Timestamp,
     /// The environment and the machine, by path.
     facts: BTreeMap<String, String>,
     surroundings: Surroundings,
 }
 
 /// Values that changed at the same runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Event {
     /// The shape of the change.
     pub kind: Kind,
-    /// The first session of a step, and the last one that may be it; the whole range of a drift. Indices of
-    /// sessions.
-    pub between: (usize, usize),
-    /// The values that changed, by experiment and metric.
+    /// The first run that may be the first of the new level; of a drift, its first run.
+    pub earliest_run: u64,
+    /// The last run that may be the first of the new level; of a drift, its last run.
+    pub latest_run: u64,
+    /// The start time of that run.
+    #[serde(skip)]
+    pub since: Timestamp,
+    /// The values that changed, by experiment and metric, the largest change first.
     pub moved: Vec<Moved>,
     /// The facts that were different before and after.
     pub circumstances: Vec<Circumstance>,
@@ -90,32 +95,39 @@ pub enum Kind {
 }
 
 /// The values of a metric that changed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Moved {
     /// The experiment.
+    #[serde(rename = "experiment", serialize_with = "json::id")]
+    #[schemars(with = "String")]
     pub definition: Arc<Definition>,
-    /// The metric's title.
-    pub title: String,
     /// The metric's name.
     pub metric: String,
     /// The direction in which it is better.
-    pub better: Better,
+    #[serde(skip)]
+    better: Better,
     /// The values of the metric that were searched.
     pub searched: usize,
     /// The median of the ratios of the values that changed: new over old.
     pub ratio: f64,
+    /// True if the values changed for the worse, by their median.
+    pub worse: bool,
     /// The values that changed.
     pub values: Vec<MovedValue>,
 }
 
 /// A value that changed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MovedValue {
-    /// The point.
+    /// The point: axis to level, in bytes, a count, or a choice.
+    #[serde(rename = "levels", serialize_with = "json::levels")]
+    #[schemars(with = "BTreeMap<String, Level>")]
     pub point: Arc<Point>,
-    /// The change, with the corrected p-value of its own series.
-    pub departure: Departure,
-    /// The p-value adjusted for all values that were searched.
+    /// New value over the old one.
+    pub ratio: f64,
+    /// Its 95 % confidence interval.
+    pub interval: Option<Interval>,
+    /// The p-value of "no more than the margin", adjusted for all values that were searched.
     pub adjusted_p: f64,
 }
 
@@ -188,7 +200,7 @@ impl Gathering {
             searched: long.len(),
             too_short: short.len(),
             events: events(found, &long, &self.sessions),
-            sessions: self.sessions,
+            runs: self.sessions.iter().map(|session| session.number).collect(),
         }
     }
 }
@@ -282,7 +294,9 @@ fn events<'s>(found: Vec<Found>, histories: &[History], sessions: &'s [Session])
         circumstances.extend(differences(&around[0], &around[1]));
         events.push(Event {
             kind: Kind::Step,
-            between: group.between,
+            earliest_run: sessions[earliest].number,
+            latest_run: sessions[latest].number,
+            since: sessions[latest].started,
             moved,
             circumstances,
             cause,
@@ -293,9 +307,12 @@ fn events<'s>(found: Vec<Found>, histories: &[History], sessions: &'s [Session])
     if !drifts.is_empty() {
         let first = drifts.iter().map(|found| found.between.0).min();
         let last = drifts.iter().map(|found| found.between.1).max();
+        let [first, last] = [first, last].map(|index| &sessions[index.unwrap_or(0)]);
         events.push(Event {
             kind: Kind::Drift,
-            between: (first.unwrap_or(0), last.unwrap_or(0)),
+            earliest_run: first.number,
+            latest_run: last.number,
+            since: last.started,
             moved: moved(&drifts, histories),
             circumstances: Vec::new(),
             cause: Cause::System,
@@ -352,21 +369,31 @@ fn moved<'h>(found: &[Found], histories: &'h [History]) -> Vec<Moved> {
         let History {
             definition, metric, ..
         } = &histories[found[0].history];
-        let values = found.iter().map(|found| MovedValue {
-            point: histories[found.history].point.clone(),
-            departure: found.departure,
-            adjusted_p: found.adjusted_p,
+        let values = found.iter().map(|found| {
+            let ratio = found.departure.ratio();
+            MovedValue {
+                point: histories[found.history].point.clone(),
+                ratio: ratio.centre,
+                interval: ratio.interval,
+                adjusted_p: found.adjusted_p,
+            }
         });
-        let ratios = found.iter().map(|found| found.departure.ratio().centre);
+        let values: Vec<MovedValue> = values.collect();
+        let ratios: Vec<f64> = values.iter().map(|value| value.ratio).collect();
+        let ratio = median(&ratios).unwrap_or(1.0);
         let searched = histories.iter().filter(|it| name(it) == of_metric);
         Moved {
             definition: definition.clone(),
-            title: metric.title.clone(),
             metric: metric.name.clone(),
             better: metric.better,
             searched: searched.count(),
-            ratio: median(&ratios.collect::<Vec<_>>()).unwrap_or(1.0),
-            values: values.collect(),
+            ratio,
+            worse: match metric.better {
+                Better::Higher => ratio < 1.0,
+                Better::Lower => ratio > 1.0,
+                Better::Neither => false,
+            },
+            values,
         }
     });
     let mut moved: Vec<Moved> = moved.collect();
@@ -389,21 +416,12 @@ fn cause(moved: &[Moved], around: &[Vec<Surroundings>; 2]) -> (Cause, Vec<String
 }
 
 impl Moved {
-    /// True if the values changed for the worse, by their median.
-    pub fn is_worse(&self) -> bool {
-        match self.better {
-            Better::Higher => self.ratio < 1.0,
-            Better::Lower => self.ratio > 1.0,
-            Better::Neither => false,
-        }
-    }
-
     /// True if all values changed by no more than work of the core, which takes `longer` times as long.
     fn is_explained_by(&self, longer: f64) -> bool {
         let all = longer.ln();
         let (low, high) = (all.min(0.0) - MARGIN.ln_1p(), all.max(0.0) + MARGIN.ln_1p());
         self.values.iter().all(|value| {
-            let ratio = value.departure.ratio().centre.ln();
+            let ratio = value.ratio.ln();
             let cost = match self.better {
                 Better::Higher => -ratio,
                 Better::Lower | Better::Neither => ratio,

@@ -107,7 +107,8 @@ fn assert_cause(found: &Changes, cause: Cause, conditions: &[&str]) {
     let [event] = &found.events[..] else {
         panic!("{:?}", found.events)
     };
-    assert_eq!((event.cause, event.between), (cause, (10, 10)));
+    assert_eq!(event.cause, cause);
+    assert_eq!((event.earliest_run, event.latest_run), (10, 10));
     assert_eq!(event.conditions, conditions);
 }
 

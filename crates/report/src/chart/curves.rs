@@ -79,7 +79,7 @@ impl<'f> Curves<'f> {
     /// `figure` on the given x axis.
     pub(crate) fn along(figure: &'f Figure, kind: FigureScale, x: Scale) -> Self {
         let levels = levels(figure);
-        let y = Scale::of_estimates(&figure.series, kind);
+        let y = Scale::of_estimates(&figure.y, &figure.series, kind);
         let spot = |point: &FigurePoint| {
             let level = levels.iter().position(|level| **level == point.x)?;
             let across = number(&point.x)?;

@@ -5,6 +5,9 @@ use instrument::quantity::Unit;
 use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
 
+/// An axis of ratios reaches from 1 to this at least, and as far to the other side.
+const LEAST_RATIO: f64 = 1.1;
+
 /// A mapping from the values of an axis to places from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -70,8 +73,8 @@ impl Scale {
 
     /// The range of the values of `series`: all centres, and intervals and processes as far as they leave the
     /// centres distinguishable. Values that are not sound may be arbitrarily large: they count only if there
-    /// are no others.
-    pub(crate) fn of_estimates(series: &[Series], kind: FigureScale) -> Self {
+    /// are no others. An axis of ratios has 1, which is no difference.
+    pub(crate) fn of_estimates(axis: &FigureAxis, series: &[Series], kind: FigureScale) -> Self {
         let all = || {
             let points = series.iter().flat_map(|series| &series.points);
             points.map(|point| &point.estimate)
@@ -91,6 +94,12 @@ impl Scale {
         let dots = estimates().flat_map(|estimate| estimate.by_process.iter().copied());
         let values = estimates().filter_map(drawn_centre).chain(ends).chain(dots);
         let near = values.filter(|value| low <= *value && *value <= high);
+        if axis.unit == Some(Unit::Ratio) && kind == FigureScale::Logarithmic {
+            let ends = (1.0 / LEAST_RATIO, LEAST_RATIO);
+            let (low, high) =
+                near.fold(ends, |(low, high), ratio| (low.min(ratio), high.max(ratio)));
+            return Self { kind, low, high }.padded();
+        }
         Self::around(near, kind).padded()
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Block {
 impl Timeline {
     /// The lanes of `figure`.
     pub(crate) fn of(figure: &Figure) -> Self {
-        let scale = Scale::of_estimates(&figure.series, FigureScale::Linear);
+        let scale = Scale::of_estimates(&figure.y, &figure.series, FigureScale::Linear);
         let states = figure.states();
         let place = |point: &FigurePoint| scale.position(drawn_centre(&point.estimate)?);
         let block = |pair: &[FigurePoint]| {

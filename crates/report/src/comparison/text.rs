@@ -36,7 +36,11 @@ impl Row<'_> {
 
     /// Point and metric: `read cold, block size 4 KiB: bandwidth`.
     pub fn place(&self) -> String {
-        let point = self.shown_point();
+        self.at(self.shown_point())
+    }
+
+    /// A point in words, with the metric if there are several.
+    pub(crate) fn at(&self, point: String) -> String {
         match (point.is_empty(), self.definition.metrics.len()) {
             (true, _) => self.metric.title.clone(),
             (false, 1) => point,

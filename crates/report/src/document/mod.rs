@@ -10,8 +10,6 @@ pub use table::{Column, ColumnKind, Table, TableBuilder};
 pub(crate) use text::text;
 pub use text::{Piece, Text};
 
-use crate::comparison::Row;
-use instrument::experiment::Definition;
 use instrument::figure::Figure;
 
 /// A result in the order of reading.
@@ -70,22 +68,17 @@ pub struct Item {
     pub lines: Vec<Text>,
 }
 
-/// A chart.
+/// A chart: one figure, or several side by side.
 #[derive(Clone, Debug)]
-pub enum Chart<'a> {
-    /// Figures side by side.
-    Figures {
-        /// The title.
-        title: String,
-        /// The figures, each with its heading.
-        figures: Vec<(&'static str, Figure)>,
-        /// Words below it.
-        note: String,
-        /// The name of a file that has it as a picture.
-        file: Option<String>,
-    },
-    /// The ratios of a comparison.
-    Ratios(&'a Definition, Vec<&'a Row<'a>>),
+pub struct Chart<'a> {
+    /// The title.
+    pub title: String,
+    /// The figures, each with its heading.
+    pub figures: Vec<(&'a str, Figure)>,
+    /// Words below it.
+    pub note: String,
+    /// The name of a file that has it as a picture.
+    pub file: Option<String>,
 }
 
 impl Item {
@@ -211,7 +204,7 @@ impl<'a> IntoIterator for Blocks<'a> {
 impl Chart<'_> {
     /// One figure.
     pub fn of(figure: Figure, title: &str, file: Option<String>) -> Self {
-        Self::Figures {
+        Self {
             title: title.to_owned(),
             figures: vec![("", figure)],
             note: String::new(),

@@ -3,8 +3,7 @@
 use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::claim::Ruling;
 use instrument::finding::{Finding, Grade, Trust};
-use instrument::quantity::{Quantity, Unit};
-use instrument::statistics::Interval;
+use instrument::quantity::Quantity;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -110,10 +109,8 @@ pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
 
 #[derive(Serialize, JsonSchema)]
 struct NumberJson {
-    value: f64,
-    /// 95 % confidence interval; `null` for a number that was looked up instead of estimated.
-    interval: Option<Interval>,
-    unit: Unit,
+    #[serde(flatten)]
+    quantity: Quantity,
     /// True if the interval reaches further from the value than half of it: readers are shown what is known in its
     /// place.
     vague: bool,
@@ -122,18 +119,9 @@ struct NumberJson {
 /// The numbers of a finding by name.
 fn numbers(finding: &Finding) -> BTreeMap<&str, NumberJson> {
     let numbers = finding.numbers().map(|number| {
-        let Quantity {
-            value,
-            interval,
-            unit,
-        } = number.quantity;
-        let number_json = NumberJson {
-            value,
-            interval,
-            unit,
-            vague: number.quantity.is_vague(),
-        };
-        (number.name, number_json)
+        let quantity = number.quantity;
+        let vague = quantity.is_vague();
+        (number.name, NumberJson { quantity, vague })
     });
     numbers.collect()
 }

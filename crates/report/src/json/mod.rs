@@ -16,7 +16,7 @@ pub use changes::changes;
 pub(crate) use finding::FindingJson;
 
 use crate::machines::{Located, Unusual};
-use crate::{Analysis, ExperimentAnalysis, Surroundings, Verdict};
+use crate::{Analysis, Surroundings, Verdict};
 use changes::ChangesJson;
 use experiment::ExperimentJson;
 use finding::{ClaimJson, claim_list};
@@ -26,13 +26,14 @@ pub use history::histories;
 use instrument::clock::Calibration;
 use instrument::experiment::Definition;
 use instrument::fitness::Check;
+use instrument::point::Point;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
 use record::store::{RunSummary, Verification};
 use record::{Header, Proof};
 use schemars::{JsonSchema, Schema, schema_for};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::Path;
@@ -75,18 +76,6 @@ pub fn claims(analysis: &Analysis) -> Value {
         format: FORMAT,
         run: &analysis.run.header,
         claims: claim_list(analysis),
-    })
-}
-
-/// One experiment as listed by [`analysis`], with its findings.
-pub fn experiment(experiment: &ExperimentAnalysis) -> Value {
-    let findings = experiment.findings.iter();
-    value(&SingleJson {
-        format: FORMAT,
-        findings: findings
-            .map(|found| FindingJson::new(experiment, found))
-            .collect(),
-        experiment: ExperimentJson::new(experiment),
     })
 }
 
@@ -142,6 +131,16 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("runs", schema_for!(Vec<Entry<'_, RunSummary>>)),
         ("verification", schema_for!(VerificationJson<'_>)),
     ]
+}
+
+/// A definition by its id.
+pub(crate) fn id<S: Serializer>(definition: &Definition, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&definition.id)
+}
+
+/// A point as a map from axis to level.
+pub(crate) fn levels<S: Serializer>(point: &Point, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(point.levels())
 }
 
 pub(crate) fn value(data: &impl Serialize) -> Value {
@@ -210,12 +209,4 @@ struct ProofJson<'a> {
     damaged: bool,
     #[serde(flatten)]
     proof: &'a Proof,
-}
-
-#[derive(Serialize)]
-struct SingleJson<'a> {
-    format: u32,
-    findings: Vec<FindingJson<'a>>,
-    #[serde(flatten)]
-    experiment: ExperimentJson<'a>,
 }

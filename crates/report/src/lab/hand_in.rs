@@ -1,9 +1,8 @@
 //! A hand-in: predictions with measurements and reports, for people and as a document that others read.
 
-use super::{Answers, Estimated, Found, Lab, Prediction, Question, Sides};
+use super::{Answers, Found, Lab, Prediction, Question, Sides};
 use crate::show;
-use instrument::quantity::{Quantity, Unit};
-use instrument::statistics::Interval;
+use instrument::quantity::Unit;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -217,7 +216,7 @@ impl Found {
     /// The measurement as text.
     pub fn show(&self) -> String {
         match self {
-            Self::Number(estimated) => estimated.show(),
+            Self::Number(quantity) => show::quantity(quantity),
             Self::Choice {
                 choice,
                 is_certain,
@@ -225,7 +224,7 @@ impl Found {
             } => {
                 let of: Vec<String> = of
                     .iter()
-                    .map(|it| format!("{} {}", it.choice, it.value.show()))
+                    .map(|it| format!("{} {}", it.choice, show::quantity(&it.value)))
                     .collect();
                 let doubt = if *is_certain { "" } else { ", perhaps" };
                 format!("{choice}{doubt} ({})", of.join("; "))
@@ -235,26 +234,10 @@ impl Found {
     }
 }
 
-impl Estimated {
-    fn quantity(&self) -> Quantity {
-        let interval = self.interval;
-        Quantity {
-            value: self.value,
-            interval: interval.and_then(|[low, high]| Interval::new(low, high)),
-            unit: self.unit,
-        }
-    }
-
-    /// The number with its interval.
-    pub fn show(&self) -> String {
-        show::quantity(&self.quantity())
-    }
-}
-
 fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Accuracy {
     match (prediction, measured) {
         (Prediction::Number(predicted), Found::Number(found))
-            if found.interval.is_some() && !found.quantity().is_vague() =>
+            if found.interval.is_some() && !found.is_vague() =>
         {
             let ratio = predicted / found.value;
             if (1.0 / near..=near).contains(&ratio) {

@@ -19,7 +19,7 @@ pub struct Sides<'a> {
 #[serde(rename_all = "snake_case")]
 pub enum Found {
     /// A number with its interval.
-    Number(Estimated),
+    Number(Quantity),
     /// The best of the choices.
     Choice {
         /// Its name.
@@ -33,34 +33,13 @@ pub enum Found {
     Nothing(String),
 }
 
-/// A measured number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Estimated {
-    /// The number, in its unit.
-    pub value: f64,
-    /// Its unit.
-    pub unit: Unit,
-    /// Ends of its 95 % interval; `None` if it was seen too few times.
-    pub interval: Option<[f64; 2]>,
-}
-
 /// A choice with its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rival {
     /// The choice.
     pub choice: String,
     /// Its value.
-    pub value: Estimated,
-}
-
-impl From<Quantity> for Estimated {
-    fn from(quantity: Quantity) -> Self {
-        Self {
-            value: quantity.value,
-            unit: quantity.unit,
-            interval: quantity.interval.map(|it| [it.low, it.high]),
-        }
-    }
+    pub value: Quantity,
 }
 
 impl<'a> Sides<'a> {
@@ -99,7 +78,7 @@ impl<'a> Sides<'a> {
             Measure::Lowest(of) => return self.best(of, |ratio| ratio < 1.0),
         };
         match found {
-            Ok(quantity) => Found::Number(quantity.into()),
+            Ok(quantity) => Found::Number(quantity),
             Err(missing) => Found::Nothing(reason(&missing)),
         }
     }
@@ -136,7 +115,7 @@ impl<'a> Sides<'a> {
                 .iter()
                 .map(|(name, here)| Rival {
                     choice: (*name).to_owned(),
-                    value: here.quantity.into(),
+                    value: here.quantity,
                 })
                 .collect(),
         }

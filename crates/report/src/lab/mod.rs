@@ -11,7 +11,7 @@ pub use answer::{Answers, AnswersError, hint, template};
 pub use class::{Class, ClassQuestion, ClassRow};
 pub use hand_in::{Accuracy, Answered, HandIn, HandInError, Reported, Student};
 pub use labs::{Candidate, Lab, Measure, PrintedFigure, Question, Step, find, labs};
-pub use measured::{Estimated, Found, Rival, Sides};
+pub use measured::{Found, Rival, Sides};
 pub use prediction::Prediction;
 
 use instrument::quantity::Unit;

@@ -3,7 +3,6 @@
 use super::anchor::Anchors;
 use super::chart::{Names, escaped, render};
 use super::figure::scales;
-use super::ratios::ratios;
 use crate::document::{
     Block, Blocks, Chart, Column, ColumnKind, Document, Item, Piece, Section, Table, Text,
 };
@@ -183,7 +182,7 @@ impl Painter {
                     self.fold(&summary.into(), |painter| painter.table(&others));
                 }
             }
-            Block::Chart(chart) => self.chart(chart),
+            Block::Chart(chart) => self.html += &figure(chart),
             Block::Section(section) => self.section(section),
             Block::Fold(section) => {
                 self.fold(&section.title, |painter| painter.blocks(&section.blocks));
@@ -296,22 +295,6 @@ impl Painter {
         );
     }
 
-    fn chart(&mut self, chart: &Chart<'_>) {
-        let drawn = match chart {
-            Chart::Ratios(definition, rows) => {
-                let drawn = ratios(definition, rows);
-                format!("<div class=\"figure\"><div class=\"plot\">{drawn}</div></div>\n")
-            }
-            Chart::Figures {
-                title,
-                figures,
-                note,
-                ..
-            } => figure(title, figures, note),
-        };
-        self.html += &drawn;
-    }
-
     fn inline(&self, text: &Text) -> String {
         text.0.iter().map(|piece| self.piece(piece)).collect()
     }
@@ -375,8 +358,8 @@ fn grade(word: Word) -> String {
 }
 
 /// One figure, or several side by side.
-fn figure(title: &str, figures: &[(&'static str, Figure)], note: &str) -> String {
-    let drawn: String = match figures {
+fn figure(chart: &Chart<'_>) -> String {
+    let drawn: String = match chart.figures.as_slice() {
         [("", figure)] => {
             let (scale, _) = scales(figure);
             let drawn = render(figure, scale, Names::InChart);
@@ -393,11 +376,11 @@ fn figure(title: &str, figures: &[(&'static str, Figure)], note: &str) -> String
             )
         }
     };
-    let title = match title {
+    let title = match chart.title.as_str() {
         "" => String::new(),
         title => format!("<figcaption><h4>{}</h4></figcaption>", escaped(title)),
     };
-    let note = match note {
+    let note = match chart.note.as_str() {
         "" => String::new(),
         note => format!("<p class=\"note\">{}</p>", escaped(note)),
     };

@@ -14,7 +14,6 @@ mod packed;
 mod plot;
 #[cfg(feature = "png")]
 mod png;
-mod ratios;
 mod render;
 mod table;
 

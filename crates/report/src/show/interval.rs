@@ -18,13 +18,13 @@ pub fn range(unit: Unit, interval: Interval, centre: f64) -> String {
             let (value, range) = parts(&quantity);
             range.unwrap_or(value)
         }
-        _ => ends(unit, [interval.low, interval.high], centre, 2),
+        _ => ends(unit, [interval.low, interval.high], 2),
     }
 }
 
-/// Values from the smallest to the largest, in the unit of the largest.
+/// Values from the smallest to the largest.
 pub fn extent(unit: Unit, smallest: f64, largest: f64) -> String {
-    ends(unit, [smallest, largest], largest, DIGITS)
+    ends(unit, [smallest, largest], DIGITS)
 }
 
 #[cfg(test)]

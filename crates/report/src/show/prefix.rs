@@ -53,24 +53,6 @@ impl Prefix {
         readable.then_some(prefix)
     }
 
-    /// True if `value` is readable in this unit, next to a value that fits it.
-    pub(super) fn is_readable(&self, value: f64) -> bool {
-        // Counts and ratios have no other unit.
-        let has_others = !matches!(self.symbol.as_str(), "" | "×");
-        let number = (value / self.factor).abs();
-        !has_others || number == 0.0 || (0.01..1e4).contains(&number)
-    }
-
-    /// The end of an interval in this unit; a round size unrounded, as in [`Unit::show`].
-    pub(super) fn end(&self, unit: Unit, value: f64, digits: usize) -> String {
-        let exact = (value / self.factor).to_string();
-        if unit == Unit::Bytes && exact.len() <= "999.5".len() {
-            exact
-        } else {
-            self.number(value, digits)
-        }
-    }
-
     /// `value` in this unit, without the symbol, rounded to the power of ten `place`; a round size unrounded, as
     /// in [`Unit::show`].
     pub(super) fn at(&self, unit: Unit, value: f64, place: i32) -> String {

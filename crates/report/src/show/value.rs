@@ -117,35 +117,13 @@ fn bound(unit: Unit, value: f64, side: fn(f64) -> f64) -> String {
     round(unit, steps * step * prefix.factor)
 }
 
-/// Both ends in the unit of `like`; if that does not fit both, each in its own unit.
-pub(super) fn ends(unit: Unit, ends: [f64; 2], like: f64, digits: usize) -> String {
-    let prefix = Prefix::fitting(unit, like);
-    let ends = ends.map(|end| supported(unit, end, digits));
-    if !ends.iter().all(|end| prefix.is_readable(*end)) {
-        let [low, high] = ends.map(|end| rounded(unit, end, digits));
-        return format!("{low} to {high}");
-    }
-    let [low, high] = ends.map(|end| prefix.end(unit, end, digits));
-    let numbers = if low == high {
-        low
-    } else {
-        format!("{low} to {high}")
-    };
-    with(&numbers, &prefix)
-}
-
-/// A large count or ratio, rounded to `digits` significant digits before the decimal point, too:
-/// 39 892 with three digits is 39 900. Units with prefixes have no such numbers.
-fn supported(unit: Unit, value: f64, digits: usize) -> f64 {
-    if !matches!(unit, Unit::Count | Unit::Ratio) || value == 0.0 {
-        return value;
-    }
-    let place = value.abs().log10().floor() + 1.0 - digits as f64;
-    let step = 10_f64.powf(place);
-    if place > 0.0 && step.is_finite() {
-        (value / step).round() * step
-    } else {
-        value
+/// Both ends, with their unit once if it is the same.
+pub(super) fn ends(unit: Unit, ends: [f64; 2], digits: usize) -> String {
+    let [low, high] = ends.map(|end| rounded(unit, end, digits));
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        _ if low == high => high,
+        (Some((low, symbol)), Some((_, other))) if symbol == other => format!("{low} to {high}"),
+        _ => format!("{low} to {high}"),
     }
 }
 

@@ -69,7 +69,7 @@ impl Painter<'_> {
             Block::Items(items) => self.items(items),
             Block::Table(table) => self.table(table),
             // Figures with headings are side by side, for which only a page is wide enough.
-            Block::Chart(Chart::Figures { figures, .. }) => {
+            Block::Chart(Chart { figures, .. }) => {
                 for (_, figure) in figures.iter().filter(|(heading, _)| heading.is_empty()) {
                     self.gap();
                     self.put(&chart(figure, self.style));
@@ -82,7 +82,7 @@ impl Painter<'_> {
                 self.paragraph("", &more.into());
             }
             Block::Rest(blocks) if self.is_unfolded => self.blocks(blocks),
-            Block::Chart(Chart::Ratios(..)) | Block::Rest(_) => {}
+            Block::Rest(_) => {}
         }
     }
 

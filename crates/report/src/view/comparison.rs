@@ -1,6 +1,7 @@
 //! Comparisons: the caveats, the largest differences in one table, what else differs, then all values.
 
 use super::catalogue::named;
+use super::ratios::ratios;
 use super::{differing, listed, method};
 use crate::comparison::{Comparison, Row, Side};
 use crate::document::{Blocks, Chart, Document, Piece, Table, TableBuilder, Text};
@@ -27,8 +28,8 @@ pub fn comparison<'a>(comparisons: &'a [Comparison<'a>]) -> Document<'a> {
                   is larger than the margin (TREAT, McCarthy and Smyth 2009). Two sides are equivalent if it is \
                   smaller both ways (two one-sided tests). Of the differences at most 5 % may be false (Benjamini \
                   and Hochberg 1995). The rest is inconclusive.";
-    let drawn = "The charts show how many times as fast B is: above 1 it is better. Shaded is the margin within \
-                 which nothing counts, and coloured is what differs.";
+    let drawn = "The charts show how many times as fast B is: above 1 it is better. Markers are filled where B is \
+                 called faster or slower.";
     Document {
         unfolded_by: "--all",
         method: Some(method(
@@ -119,7 +120,7 @@ fn all<'a>(comparison: &'a Comparison<'a>) -> Blocks<'a> {
         let definition = rows[0].definition;
         let numbers = Blocks::default().table(table(&rows, Row::place));
         let numbers_title = format!("{} values", rows.len());
-        let charts = Blocks::default().charts([Chart::Ratios(definition, rows)]);
+        let charts = Blocks::default().charts([Chart::of(ratios(definition, &rows), "", None)]);
         blocks.section(named(definition), charts.fold(numbers_title, numbers))
     })
 }

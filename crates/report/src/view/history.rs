@@ -169,11 +169,11 @@ fn bars(history: &History) -> String {
 
 /// The changes, the newest first, each with what else changed there.
 pub fn changes(changes: &Changes) -> Document<'static> {
-    let runs = counted(changes.sessions.len(), "run");
+    let runs = counted(changes.runs.len(), "run");
     let searched = Blocks::default().say([searched(changes)]);
     let events = changes.events.iter().fold(searched, |blocks, event| {
         let moved = Blocks::default().say([cause(event)]).table(moved(event));
-        blocks.section(heading(event, changes), moved)
+        blocks.section(heading(event), moved)
     });
     events.document(format!(
         "Changes over {runs} of the machine {}",
@@ -194,7 +194,7 @@ fn searched(changes: &Changes) -> String {
     match (changes.searched, changes.events.len()) {
         (0, _) => format!(
             "Changes are looked for in values of {LEAST} runs or more; here are {}.{short}",
-            counted(changes.sessions.len(), "run")
+            counted(changes.runs.len(), "run")
         ),
         (_, 0) => format!("None of {searched} changed.{short}"),
         _ => format!(
@@ -205,33 +205,25 @@ fn searched(changes: &Changes) -> String {
     }
 }
 
-fn heading(event: &Event, changes: &Changes) -> String {
-    let number = |session: usize| changes.sessions[session].number;
-    let (earliest, latest) = event.between;
+fn heading(event: &Event) -> String {
+    let (earliest, latest) = (event.earliest_run, event.latest_run);
     let moved: usize = event.moved.iter().map(|moved| moved.values.len()).sum();
     let values = counted(moved, "value");
     if event.kind == Kind::Drift {
-        return format!(
-            "Runs {} to {}: {values} drifted",
-            number(earliest),
-            number(latest)
-        );
+        return format!("Runs {earliest} to {latest}: {values} drifted");
     }
-    let since = show::moment(changes.sessions[latest].started);
+    let since = show::moment(event.since);
     let range = if earliest == latest {
         String::new()
     } else {
-        format!(" (from {})", number(earliest))
+        format!(" (from {earliest})")
     };
     let cause = match event.cause {
         Cause::System => "together",
         Cause::Clock => "with the clock",
         Cause::Conditions => "with the conditions of the runs",
     };
-    format!(
-        "Run {}{range}, {since}: {values} changed {cause}",
-        number(latest)
-    )
+    format!("Run {latest}{range}, {since}: {values} changed {cause}")
 }
 
 /// The cause of the change, and the facts that changed with the values.
@@ -271,7 +263,7 @@ fn moved(event: &Event) -> Table {
         [only] => show::point(&moved.definition, &only.point),
         _ => String::new(),
     };
-    let direction = |moved: &Moved| usize::from(moved.is_worse());
+    let direction = |moved: &Moved| usize::from(moved.worse);
     Table::of("values that changed", &event.moved)
         .name("experiment", |moved| moved.definition.id.as_str())
         .name("metric", |moved| moved.metric.as_str())

@@ -9,7 +9,6 @@ use crate::show::words::{FASTER, SLOWER, UNDECIDED};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
 use instrument::quantity::Quantity;
-use instrument::statistics::Interval;
 
 /// All labs, with their experiments and the time that they take.
 pub fn labs() -> Document<'static> {
@@ -102,23 +101,14 @@ fn verdict(answer: &Answered) -> Text {
     Piece::toned(word.tone, answer.verdict()).into()
 }
 
-/// A number with its interval.
-type Drawn = (f64, Option<Interval>);
-
 /// Predicted and measured numbers by student; `None` if the question asks for a choice.
 fn graph(question: &ClassQuestion) -> Option<Figure> {
     let unit = question.rows.first()?.answer.unit?;
-    let series = |label: &str, value: &dyn Fn(&Answered) -> Option<Drawn>| {
+    let series = |label: &str, value: &dyn Fn(&Answered) -> Option<Quantity>| {
         let point = |(index, row): (usize, &ClassRow)| {
-            let (value, interval) = value(&row.answer)?;
-            let quantity = Quantity {
-                value,
-                interval,
-                unit,
-            };
             Some(FigurePoint {
                 x: Level::Choice(format!("{} {}", index + 1, row.student)),
-                estimate: quantity.into(),
+                estimate: value(&row.answer)?.into(),
                 doubtful: false,
             })
         };
@@ -128,16 +118,11 @@ fn graph(question: &ClassQuestion) -> Option<Figure> {
         }
     };
     let predicted = |answer: &Answered| match answer.prediction {
-        Prediction::Number(number) => Some((number, None)),
+        Prediction::Number(number) => Some(Quantity::exact(number, unit)),
         Prediction::Choice(_) => None,
     };
     let measured = |answer: &Answered| match &answer.measured {
-        Found::Number(found) => {
-            let interval = found
-                .interval
-                .and_then(|[low, high]| Interval::new(low, high));
-            Some((found.value, interval))
-        }
+        Found::Number(found) => Some(*found),
         Found::Choice { .. } | Found::Nothing(_) => None,
     };
     Some(Figure {

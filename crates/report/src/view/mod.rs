@@ -14,6 +14,7 @@ mod lab;
 pub(crate) mod machine;
 mod marks;
 mod network;
+mod ratios;
 mod reproduction;
 mod results;
 pub(crate) mod run;

@@ -275,7 +275,7 @@ fn graph<'a>(graph: Graph) -> Blocks<'a> {
     };
     let note = format!("{axes}. Each chart has its own range: compare their shapes.{missing}");
     let printed = [("As printed", graph.reported)].into_iter();
-    let chart = Chart::Figures {
+    let chart = Chart {
         title: String::new(),
         figures: printed
             .chain(graph.here.map(|here| ("Here", here)))

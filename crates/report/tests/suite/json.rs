@@ -31,8 +31,8 @@ fn analysis_holds_findings_estimates_failures_and_the_machine() {
 #[test]
 fn a_value_is_marked_by_the_warnings_that_touch_it_alone() {
     let run = fixture::run();
-    let value = json::experiment(&fixture::analysis(&run).experiments[0]);
-    let point = &value["points"][2];
+    let value = json::analysis(&fixture::analysis(&run));
+    let point = &value["experiments"][0]["points"][2];
     assert_eq!(point["warnings"][0]["warning"]["drift"]["metric"], "read");
     let doubtful = |index: usize| point["estimates"][index]["doubtful"].as_bool();
     assert_eq!(
@@ -44,6 +44,6 @@ fn a_value_is_marked_by_the_warnings_that_touch_it_alone() {
 #[test]
 fn an_estimate_is_written_in_full() {
     let run = fixture::run();
-    let value = json::experiment(&fixture::analysis(&run).experiments[4]);
-    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
+    let value = &json::analysis(&fixture::analysis(&run))["experiments"][4];
+    insta::assert_snapshot!(serde_json::to_string_pretty(value).unwrap());
 }

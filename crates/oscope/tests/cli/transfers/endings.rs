@@ -1,8 +1,8 @@
-//! Transfers that end early, and go on later.
+//! Transfers that end early.
 
-use super::{Stream, assert_arrived, file};
+use super::Stream;
 use crate::common::receiver::Receiver;
-use crate::common::{Place, program, signal, start, wait_until};
+use crate::common::{Place, program, signal};
 use std::path::Path;
 use testing::Command;
 
@@ -40,26 +40,4 @@ fn ctrl_c_and_kill_on_either_side_leave_no_file_under_its_name() {
         assert!(stderr.contains("the peer is gone"), "{stderr}");
         assert!(!to.join("other").exists());
     }
-}
-
-#[test]
-fn a_killed_receiver_is_started_again_and_resumed() {
-    let place = Place::new();
-    let to = place.path("to");
-    file(&place, "one", 60_000_000);
-    let receiver = Receiver::start(&to, &[]);
-    let send = format!("send $one --to {}", receiver.address);
-    let sender = start(&mut place.line(&send));
-    wait_until("some of it", || !place.names("to").is_empty());
-    drop(receiver);
-    let output = sender.wait_with_output().expect("it ends");
-    // The transfer may have been faster than the kill.
-    if !to.join("one").exists() {
-        assert_eq!(output.status.code(), Some(1));
-        let receiver = Receiver::start(&to, &[]);
-        let to = &receiver.address;
-        check!(place => "send $one --resume --to {to} | 0");
-        assert_eq!(place.names("to"), ["one"]);
-    }
-    assert_arrived(&place, "to", "one");
 }

@@ -2,9 +2,10 @@
 
 use super::{assert_arrived, file};
 use crate::common::receiver::Receiver;
-use crate::common::{Place, ends, json, list, printed, visit_each_point};
+use crate::common::{Place, ends, json, list, printed, program, visit_each_point};
 use std::fs::{self, File};
 use std::path::Path;
+use testing::Command;
 
 #[test]
 fn files_are_sent_and_both_sides_report_the_same() {
@@ -60,6 +61,23 @@ fn a_file_that_is_there_stays_and_the_exit_code_says_so() {
     ");
     assert_eq!(receiver.end().status.code(), Some(1));
     assert_eq!(place.read("to/one"), "precious");
+}
+
+#[test]
+fn hidden_files_are_taken_only_where_somebody_named_the_place() {
+    let place = Place::new();
+    file(&place, ".profile", 10);
+    place.directory("here");
+    let mut bare = Command::new(program());
+    bare.current_dir(place.path("here"));
+    let receiver = Receiver::with(bare, &["--once"]);
+    let to = &receiver.address;
+    check!(place => "send $.profile --to {to} | 1 | 2> --allow-hidden");
+    receiver.end();
+    let receiver = Receiver::start(&place.path("here"), &["--once"]);
+    let to = &receiver.address;
+    check!(place => "send $.profile --to {to} | 0");
+    assert_arrived(&place, "here", ".profile");
 }
 
 #[test]

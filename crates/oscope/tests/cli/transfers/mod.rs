@@ -5,7 +5,6 @@ mod files;
 mod methods;
 mod network;
 mod protection;
-mod rights;
 
 use crate::common::{Place, signal, wait_until};
 use std::fs;

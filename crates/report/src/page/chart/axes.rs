@@ -80,6 +80,11 @@ impl Frame {
             grid.line([(self.left, y), (self.right(), y)]);
         }
         svg.path("grid", &grid);
+        if let Some(one) = no_difference(scale, unit) {
+            let mut unity = Path::default();
+            unity.line([(self.left, self.y(one)), (self.right(), self.y(one))]);
+            svg.path("unity", &unity);
+        }
     }
 
     /// Draws the x axis with its ticks, and their labels if it `is_labelled`.
@@ -122,6 +127,12 @@ impl Frame {
             below + X_TITLE
         }
     }
+}
+
+/// The place of 1 on an axis of ratios, which is no difference.
+pub(super) fn no_difference(scale: &Scale, unit: Option<Unit>) -> Option<f64> {
+    let has_one = unit == Some(Unit::Ratio) && scale.contains(1.0);
+    scale.position(1.0).filter(|_| has_one)
 }
 
 /// The labels of a y axis of this height, with their places.

@@ -140,7 +140,7 @@ fn series(
 }
 
 /// Draws the line of a curve: solid where it joins neighbours, in another style across cliffs.
-pub(super) fn line(svg: &mut Svg, curve: &Curve, frame: &Frame, class: &str) {
+fn line(svg: &mut Svg, curve: &Curve, frame: &Frame, class: &str) {
     let mut solid = Path::default();
     solid.lines(curve, frame);
     svg.path(class, &solid);
@@ -162,7 +162,7 @@ impl Path {
 
 /// The intervals of the points of a curve: those of neighbours of which `is_band` is true as one band, others as
 /// a bar each.
-pub(super) fn band(curve: &Curve, is_band: impl Fn(&Spot, &Spot) -> bool, frame: &Frame) -> Path {
+fn band(curve: &Curve, is_band: impl Fn(&Spot, &Spot) -> bool, frame: &Frame) -> Path {
     /// Half the width of a bar.
     const ALONE: f64 = 2.5;
     let mut path = Path::default();

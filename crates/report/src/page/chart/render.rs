@@ -160,3 +160,50 @@ fn description(figure: &Figure, scale: &str) -> String {
     };
     format!("{what}. The numbers are in the table below the figure.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, render};
+    use crate::made_up::{estimate, matrix};
+    use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
+    use instrument::point::Level;
+    use instrument::quantity::Unit;
+
+    /// A chart of one value at these levels, which are in this unit.
+    fn drawn(kind: FigureKind, levels: &[Level], unit: Option<Unit>) -> String {
+        let point = |level: &Level| FigurePoint {
+            x: level.clone(),
+            estimate: estimate(20.0),
+            doubtful: false,
+        };
+        let series = Series {
+            label: "read".into(),
+            points: levels.iter().map(point).collect(),
+        };
+        let mut figure = Figure {
+            kind,
+            series: vec![series],
+            ..matrix(0, |_, _| None)
+        };
+        figure.x.unit = unit;
+        render(&figure, FigureScale::Logarithmic, Names::InChart)
+    }
+
+    #[test]
+    fn intervals_are_a_band_along_sizes_and_bars_along_counts() {
+        let levels = [1, 2, 4, 8].map(Level::Number);
+        for (unit, areas) in [(Unit::Bytes, 1), (Unit::Count, 4)] {
+            let chart = drawn(FigureKind::Curve, &levels, Some(unit));
+            let (_, band) = chart.split_once("class=\"band\"").expect("a band");
+            let (band, _) = band.split_once("/>").expect("an end");
+            assert_eq!(band.matches('z').count(), areas, "{band}");
+        }
+    }
+
+    #[test]
+    fn a_name_for_which_there_is_room_is_written_in_full() {
+        let name = "latency, getpid, optimisation 3";
+        let chart = drawn(FigureKind::Bars, &[Level::Choice(name.into())], None);
+        assert!(chart.contains(&format!(">{name}</text>")), "{chart}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Rows below each other with values along the x axis: named items, and actors over time.
 
-use super::axes::{Room, X_LABELS, widest};
+use super::axes::{Room, X_LABELS, no_difference, widest};
 use super::labels::{shortened, wrapped};
 use super::marker::{STYLES, class};
 use super::svg::{Anchor, Dots, FONT, LINE, Path, Svg, px, text_width};
@@ -69,6 +69,11 @@ impl Rows {
             svg.label("x-tick", &label, (x, self.bottom + 12.0, Anchor::Middle));
         }
         svg.path("grid", &grid);
+        if let Some(one) = no_difference(scale, unit) {
+            let mut unity = Path::default();
+            unity.line([(self.x(one), self.top), (self.x(one), self.bottom)]);
+            svg.path("unity", &unity);
+        }
         self.bottom + X_LABELS
     }
 }
@@ -111,7 +116,7 @@ pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
         let all = layout.rows.iter().zip(&values);
         for (bar, value) in all.filter(|(bar, _)| bar.series == series) {
             let y = middles[bar.group] + row * (series as f64 + 0.5 - count as f64 / 2.0);
-            let end = draw_bar(svg, bar, &layout.scale, &rows, (y, row));
+            let end = draw_bar(svg, bar, &layout, &rows, (y, row));
             let label = if figure.series.len() > STYLES {
                 format!("{value} · {}", figure.series[series].label)
             } else {
@@ -128,13 +133,19 @@ pub(super) fn bars(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room
 }
 
 /// Draws a bar with its interval and processes in a row of the given middle and height; returns its right end.
-fn draw_bar(svg: &mut Svg, bar: &Bar<'_>, scale: &Scale, rows: &Rows, (y, row): (f64, f64)) -> f64 {
+fn draw_bar(
+    svg: &mut Svg,
+    bar: &Bar<'_>,
+    layout: &Bars<'_>,
+    rows: &Rows,
+    (y, row): (f64, f64),
+) -> f64 {
     let Some(spot) = &bar.spot else {
         return rows.left;
     };
-    let start = rows.x(scale.position(0.0).unwrap_or(0.0));
+    let start = rows.x(layout.base);
     let x = rows.x(spot.at.1);
-    if scale.kind == FigureScale::Linear {
+    if layout.scale.kind == FigureScale::Linear {
         let class = if spot.doubtful { "bar doubtful" } else { "bar" };
         let height = row * 0.55;
         let area = [start.min(x), y - height / 2.0, (x - start).abs(), height];

@@ -1,26 +1,60 @@
-//! The ratios of a comparison as charts: a curve along the axis with the most levels, or a row for each.
+//! The ratios of a comparison as a figure: curves along the axis with the most levels, or a bar for each.
 
-use super::chart::{Curve, curves, rows};
-use crate::comparison::Row;
+use crate::comparison::{Row, Verdict};
 use crate::lists::by_key;
 use crate::show;
 use instrument::experiment::Definition;
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::{Axis, Level, Point};
+use instrument::quantity::{Quantity, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer levels do not make a curve.
 const LEAST_LEVELS: usize = 4;
 
-/// Curves along the numeric axis with the most levels, else one row for each ratio.
-pub(super) fn ratios(definition: &Definition, of_experiment: &[&Row<'_>]) -> String {
-    let label = format!("{}: how many times as fast", definition.title);
-    let Some(axis) = longest_axis(definition, of_experiment) else {
-        let named = of_experiment
+/// Curves along the numeric axis with the most levels, else a bar for each ratio.
+pub(super) fn ratios(definition: &Definition, rows: &[&Row<'_>]) -> Figure {
+    let (kind, title, unit, series) = if let Some(axis) = longest_axis(definition, rows) {
+        let series = families(axis, rows);
+        (FigureKind::Curve, axis.title.clone(), axis.unit(), series)
+    } else {
+        let points = rows
             .iter()
-            .map(|row| (titled(row, row.shown_point()), *row));
-        return rows(&named.collect::<Vec<_>>(), &label);
+            .map(|row| point(Level::Choice(row.place()), row));
+        let series = Series {
+            label: String::new(),
+            points: points.collect(),
+        };
+        (FigureKind::Bars, String::new(), None, vec![series])
     };
-    curves(&families(axis, of_experiment), axis, &label)
+    let axis = |title: String, unit| FigureAxis {
+        title,
+        unit,
+        scale: FigureScale::Logarithmic,
+    };
+    Figure {
+        key: "ratios".into(),
+        title: format!("{}: how many times as fast", definition.title),
+        kind,
+        x: axis(title, unit),
+        y: axis("B as fast".into(), Some(Unit::Ratio)),
+        series,
+        marks: Vec::new(),
+    }
+}
+
+/// The ratio of a row. A marker that is not filled is of no clear difference.
+fn point(x: Level, row: &Row<'_>) -> FigurePoint {
+    let ratio = Quantity {
+        value: row.ratio,
+        interval: row.interval,
+        unit: Unit::Ratio,
+    };
+    FigurePoint {
+        x,
+        estimate: ratio.into(),
+        doubtful: !matches!(row.verdict, Verdict::Faster | Verdict::Slower),
+    }
 }
 
 fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d Axis> {
@@ -36,7 +70,7 @@ fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d
 
 /// Axes whose level is a function of the level on `axis`: for example a file size that grows with
 /// the block size.
-fn companions<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> BTreeSet<&'a str> {
+fn companions<'a>(axis: &Axis, rows: &[&'a Row<'_>]) -> BTreeSet<&'a str> {
     let mut levels: BTreeMap<&str, BTreeMap<Option<&Level>, BTreeSet<&Level>>> = BTreeMap::new();
     for row in rows {
         let numbers = row
@@ -56,30 +90,25 @@ fn companions<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> BTreeSet<&'a str> {
     levels.into_keys().collect()
 }
 
-/// The label of a row at `place`: the metric, if there are several, then the place.
-fn titled(row: &Row<'_>, place: String) -> String {
-    match (place.is_empty(), row.definition.metrics.len()) {
-        (true, _) => row.metric.title.clone(),
-        (false, 1) => place,
-        (false, _) => format!("{}, {place}", row.metric.title),
-    }
-}
-
-/// Groups of rows that differ only in their level on `axis` and on its companion axes.
-fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
+/// A series for the rows that differ only in their level on `axis` and on its companion axes.
+fn families(axis: &Axis, rows: &[&Row<'_>]) -> Vec<Series> {
     let companions = companions(axis, rows);
     let points = rows.iter().filter_map(|&row| {
-        let x = row.point.get(&axis.name).and_then(Level::number)?;
+        let x = row
+            .point
+            .get(&axis.name)
+            .filter(|level| level.number().is_some())?;
         let levels = row.point.levels();
         let others = levels.filter(|(name, _)| *name != axis.name && !companions.contains(name));
         let others = others.fold(Point::new(), |point, (name, level)| {
             point.with(name, level.clone())
         });
-        Some((titled(row, show::point(row.definition, &others)), (x, row)))
+        let label = row.at(show::point(row.definition, &others));
+        Some((label, point(x.clone(), row)))
     });
-    let families = by_key(points).into_iter().map(|(title, mut points)| {
-        points.sort_by_key(|(x, _)| *x);
-        Curve { title, points }
+    let families = by_key(points).into_iter().map(|(label, mut points)| {
+        points.sort_by_key(|point| point.x.number());
+        Series { label, points }
     });
     families.collect()
 }
@@ -126,7 +155,7 @@ mod tests {
         let families = families(&definition.axes[0], &rows);
         let counted = families.iter();
         counted
-            .map(|curve| (curve.title.clone(), curve.points.len()))
+            .map(|series| (series.label.clone(), series.points.len()))
             .collect()
     }
 
