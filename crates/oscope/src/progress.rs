@@ -185,12 +185,6 @@ impl Progress {
         true
     }
 
-    /// Clears the screen: a terminal that gets narrower breaks the lines that were kept, and they cannot be replaced.
-    pub fn clear_screen(&self) {
-        // A terminal that refuses shows the old lines too.
-        let _ = console::Term::stderr().clear_screen();
-    }
-
     /// Starts a pass.
     fn begin(&mut self, pass: usize, passes: usize, visits: usize) {
         self.started = Instant::now();

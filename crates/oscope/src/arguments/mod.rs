@@ -59,6 +59,7 @@ Exit codes:
 
 /// The options of every command.
 #[derive(Args, Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Common {
     /// File in which runs are stored [default: oscope/oscope.db in your data directory]
     #[arg(long, global = true, value_name = "PATH")]

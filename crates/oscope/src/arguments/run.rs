@@ -27,6 +27,7 @@ Examples:
   oscope run --gentle --limit processor=10%,written=256MiB file
   oscope run memory --compare-with before-upgrade --sessions 3
   oscope run --resume latest")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
     #[arg(value_name = "WHAT")]

@@ -92,7 +92,9 @@ impl Live<'_> {
         let style = style::of_stderr(self.common);
         if style.width != *painted_for {
             *painted_for = style.width;
-            self.progress.clear_screen();
+            // A terminal that gets narrower breaks the lines that were kept, and they cannot be replaced. One
+            // that refuses shows the old lines too.
+            let _ = console::Term::stderr().clear_screen();
             self.progress.keep_above(&painted(ladder, &style));
         }
     }

@@ -246,13 +246,7 @@ impl Sessions<'_> {
         let voice = &self.voice;
         let progress = Progress::new(common);
         let mut store = stored::open(common)?;
-        for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
-            leftovers::clear_and_report(Some(&store), directory, common)?;
-        }
-        let scratch = Scratch::create(&arguments.dir, &REMOVAL)?;
-        if let Some(stopped) = self.stopped {
-            check_stopped(&stopped.run, &scratch)?;
-        }
+        let scratch = self.scratch(&store)?;
         let (given, elsewhere) = setting::take_named(arguments, &scratch, self.interrupt, voice)?;
         let setting = setting::here(
             &arguments.dir,
@@ -268,25 +262,13 @@ impl Sessions<'_> {
             Some(stopped) => stopped.run.clone(),
             None => describe(arguments, session, &setting)?,
         };
-        let mut at_levels = Vec::new();
-        for part in self.parts {
-            at_levels.extend(selection::at(&part.experiments, &part.levels, &setting)?);
-        }
-        if !arguments.levels().is_empty() {
-            for chosen in &at_levels {
-                say_left_out(chosen, &setting, voice);
-            }
-        }
+        let at_levels = self.at_levels(&setting)?;
         let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let mut plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
         // Who chooses levels wants those alone.
         let begins_with_glance = self.is_of_everything && arguments.levels().is_empty();
         if begins_with_glance {
-            for part in selection::parts_of_glance()? {
-                // A level that this machine does not have comes first nowhere.
-                let chosen = selection::at(&part.experiments, &part.levels, &setting);
-                plan.put_first(&chosen.unwrap_or_default(), &setting, TIME_OF_GLANCE);
-            }
+            put_glance_first(&mut plan, &setting)?;
         }
         let (earlier, time) = self.earlier(&plan)?;
         warn(&run, &setting, common, voice);
@@ -362,6 +344,33 @@ impl Sessions<'_> {
                 .map_or(true, |it| it.interrupted || it.unreached > 0),
         };
         Ok((measured, outcome))
+    }
+
+    /// A place for scratch files, where those of killed runs are gone.
+    fn scratch(&self, store: &Store) -> Result<Scratch> {
+        let arguments = self.arguments;
+        for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
+            leftovers::clear_and_report(Some(store), directory, self.common)?;
+        }
+        let scratch = Scratch::create(&arguments.dir, &REMOVAL)?;
+        if let Some(stopped) = self.stopped {
+            check_stopped(&stopped.run, &scratch)?;
+        }
+        Ok(scratch)
+    }
+
+    /// The experiments at the levels that the user chose.
+    fn at_levels(&self, setting: &Setting) -> Result<Vec<AtLevels<'_>>> {
+        let mut at_levels = Vec::new();
+        for part in self.parts {
+            at_levels.extend(selection::at(&part.experiments, &part.levels, setting)?);
+        }
+        if !self.arguments.levels().is_empty() {
+            for chosen in &at_levels {
+                say_left_out(chosen, setting, &self.voice);
+            }
+        }
+        Ok(at_levels)
     }
 
     /// What was measured earlier, with the time for the rest of the plan, and the time with that for trials.
@@ -458,6 +467,16 @@ fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Measures the points of a glance before all others.
+fn put_glance_first(plan: &mut Plan<'_>, setting: &Setting) -> Result<()> {
+    for part in selection::parts_of_glance()? {
+        // A level that this machine does not have comes first nowhere.
+        let chosen = selection::at(&part.experiments, &part.levels, setting);
+        plan.put_first(&chosen.unwrap_or_default(), setting, TIME_OF_GLANCE);
+    }
+    Ok(())
 }
 
 /// Names in one line what a longer profile would measure at the chosen levels.

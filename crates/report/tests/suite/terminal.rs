@@ -1,6 +1,7 @@
 //! The terminal output as snapshots of a made-up run.
 
 use crate::fixture;
+use instrument::experiment::Experiment;
 use instrument::finding::Grade;
 use instrument::fitness::{Check, Effect};
 use instrument::point::Point;
@@ -248,7 +249,7 @@ fn a_glance_names_what_the_time_was_too_short_for_once_the_run_is_over() {
 
 #[test]
 fn rungs_are_loads_from_pages_of_one_size_however_many_others_were_measured() {
-    let definition = experiments::find("memory.latency").map(|it| it.definition());
+    let definition = experiments::find("memory.latency").map(Experiment::definition);
     let definition = definition.expect("it is an experiment");
     let run = fixture::run();
     let mut analysis = fixture::analysis(&run);

@@ -151,7 +151,7 @@ fn points_that_come_first_have_their_passes_even_if_visits_take_longer_than_expe
     executor.takes = Box::new(|_, given| if given == 0 { 10 * MS } else { 40 * MS });
     let (_, log) = run(&mut executor, &plan);
     let visits = log.lines.split(|line| line.starts_with("pass ")).skip(2);
-    let visits: Vec<usize> = visits.take(2).map(|pass| pass.len()).collect();
+    let visits: Vec<usize> = visits.take(2).map(<[String]>::len).collect();
     assert!(visits.iter().all(|visits| *visits >= 8), "{visits:?}");
 }
 
@@ -169,7 +169,7 @@ fn points_that_come_first_take_no_more_than_their_time_and_a_quarter_of_the_run(
     for (time, most_ms) in [(Nanoseconds(100e6), 100), (Nanoseconds(9e9), 500)] {
         let (log, executor) = with_first(time, 40 * MS);
         let others = executor.order.iter().position(|n| *n > 1);
-        let visits = others.expect("they are visited too") as i64;
+        let visits = others.expect("they are visited too").cast_signed() as i64;
         assert!(
             (most_ms - 80..=most_ms + 40).contains(&(visits * 40)),
             "{visits}"
