@@ -159,19 +159,20 @@ pub struct Sum {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    override_usage = "oscope file copy [OPTIONS] <SOURCE>... <TARGET>",
+    after_help = "\
 Examples:
   oscope file copy big copy
   oscope file copy big copy --method reflink
   oscope file copy one two three directory
-  oscope file copy big copy --block-size 1MiB --against dd")]
+  oscope file copy big copy --block-size 1MiB --against dd"
+)]
 pub struct Copy {
-    /// The file to copy, or several; `-` is standard input
-    #[arg(value_name = "SOURCE", required = true)]
-    pub sources: Vec<PathBuf>,
-    /// The new file, or a directory for it or them; `-` is standard output
-    #[arg(value_name = "TARGET")]
-    pub target: PathBuf,
+    /// The file to copy, or several, and then the new file, or a directory for it or them; `-` is standard
+    /// input or output
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
     /// Method of copying
     #[arg(long, default_value = AUTO, value_parser = copy_method())]
     pub method: MethodOrAuto<CopyMethod>,

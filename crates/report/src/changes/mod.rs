@@ -10,7 +10,7 @@ use crate::comparison::{
 };
 use crate::history::{Entry, History};
 use crate::lists::grouped;
-use crate::{Analysis, Surroundings, json};
+use crate::{Analysis, Surroundings};
 use instrument::experiment::{Better, Definition};
 use instrument::point::{Level, Point};
 use instrument::statistics::Interval;
@@ -19,7 +19,7 @@ use instrument::statistics::discovery::adjusted;
 use instrument::statistics::summary::median;
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -94,11 +94,21 @@ pub enum Kind {
     Drift,
 }
 
+/// A definition by its id.
+fn by_id<S: Serializer>(definition: &Definition, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&definition.id)
+}
+
+/// A point as a map from axis to level.
+fn by_axis<S: Serializer>(point: &Point, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(point.levels())
+}
+
 /// The values of a metric that changed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Moved {
     /// The experiment.
-    #[serde(rename = "experiment", serialize_with = "json::id")]
+    #[serde(rename = "experiment", serialize_with = "by_id")]
     #[schemars(with = "String")]
     pub definition: Arc<Definition>,
     /// The metric's name.
@@ -120,7 +130,7 @@ pub struct Moved {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MovedValue {
     /// The point: axis to level, in bytes, a count, or a choice.
-    #[serde(rename = "levels", serialize_with = "json::levels")]
+    #[serde(rename = "levels", serialize_with = "by_axis")]
     #[schemars(with = "BTreeMap<String, Level>")]
     pub point: Arc<Point>,
     /// New value over the old one.

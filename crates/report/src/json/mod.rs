@@ -26,14 +26,13 @@ pub use history::histories;
 use instrument::clock::Calibration;
 use instrument::experiment::Definition;
 use instrument::fitness::Check;
-use instrument::point::Point;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
 use record::store::{RunSummary, Verification};
 use record::{Header, Proof};
 use schemars::{JsonSchema, Schema, schema_for};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::Path;
@@ -131,16 +130,6 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("runs", schema_for!(Vec<Entry<'_, RunSummary>>)),
         ("verification", schema_for!(VerificationJson<'_>)),
     ]
-}
-
-/// A definition by its id.
-pub(crate) fn id<S: Serializer>(definition: &Definition, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&definition.id)
-}
-
-/// A point as a map from axis to level.
-pub(crate) fn levels<S: Serializer>(point: &Point, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(point.levels())
 }
 
 pub(crate) fn value(data: &impl Serialize) -> Value {

@@ -1,7 +1,6 @@
 //! The results in the formats of hyperfine (version 1.20), for its scripts and for documents.
 
 use super::programs::{Program, on_one_line};
-use super::results::Compared;
 use super::runs::{self, Run, Runs, Summary};
 use crate::arguments::TimeUnit;
 use crate::exit::code_of;
@@ -23,12 +22,17 @@ pub enum Format {
 }
 
 /// The results in a format.
-pub fn contents(format: Format, programs: &[Program], compared: &Compared) -> Result<Vec<u8>> {
-    let (summaries, unit) = (&compared.summaries[..], compared.unit);
+pub fn contents(
+    format: Format,
+    programs: &[Program],
+    (summaries, runs): (&[Summary], &[Runs]),
+    outcome: &Outcome,
+    unit: Option<TimeUnit>,
+) -> Result<Vec<u8>> {
     Ok(match format {
-        Format::Json => json(programs, summaries, &compared.runs)?,
+        Format::Json => json(programs, summaries, runs)?,
         Format::Csv => csv(programs, summaries)?,
-        Format::Markdown => markdown(programs, summaries, &compared.outcome, unit),
+        Format::Markdown => markdown(programs, summaries, outcome, unit),
         Format::Asciidoc => asciidoc(programs, summaries, unit),
         Format::Orgmode => orgmode(programs, summaries, unit),
     })

@@ -76,7 +76,13 @@ impl Exports {
         interrupt: Interrupt,
     ) -> Result<()> {
         let write = |(format, target): &(Format, Target)| {
-            let contents = export::contents(*format, programs, compared)?;
+            let contents = export::contents(
+                *format,
+                programs,
+                (&compared.summaries, &compared.runs),
+                &compared.outcome,
+                compared.unit,
+            )?;
             target.write(&contents, &Watch::stopped_by(interrupt.flag()))
         };
         first_error(self.0.iter().map(write).collect::<Vec<_>>())

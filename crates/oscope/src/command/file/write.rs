@@ -74,9 +74,12 @@ pub fn write_file(arguments: &Write, common: &Common, interrupt: Interrupt) -> R
 
 /// `oscope file copy`: copies files with a selected method, and compares with dd.
 pub fn copy_files(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Result<Exit> {
-    let sources = &arguments.sources;
-    if let [source] = sources.as_slice() {
-        let target = target(source, &arguments.target)?;
+    let (into, sources) = match arguments.paths.split_last() {
+        Some((into, sources)) if !sources.is_empty() => (into, sources),
+        _ => return Err(WrongUse("a copy needs a source and a target".into()).into()),
+    };
+    if let [source] = sources {
+        let target = target(source, into)?;
         let (_, facts) = copy_file(source, &target, arguments, common, interrupt)?;
         facts.show(common)?;
         return Ok(Exit::Done);
@@ -84,14 +87,14 @@ pub fn copy_files(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Re
     if arguments.against.is_some() {
         return Err(WrongUse("`--against` compares copies of one file".into()).into());
     }
-    if !arguments.target.is_dir() {
-        let target = arguments.target.display();
-        let sentence = format!("{target} is not a directory, and several files need one");
+    if !into.is_dir() {
+        let into = into.display();
+        let sentence = format!("{into} is not a directory, and several files need one");
         return Err(WrongUse(sentence).into());
     }
     let mut pairs = BTreeMap::new();
     for source in sources {
-        let target = target(source, &arguments.target)?;
+        let target = target(source, into)?;
         if let Some(other) = pairs.insert(target, source) {
             let (other, source) = (other.display(), source.display());
             let sentence = format!("{other} and {source} would have the same name there");
