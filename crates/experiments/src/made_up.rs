@@ -9,7 +9,7 @@ use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult, Results};
 use instrument::sample::{Around, Batch, FullSpeed, Reading, Sample};
 use instrument::sampler::{Sampler, Task};
@@ -253,20 +253,4 @@ pub(crate) fn assert_said(findings: &[Finding], expected: &[&str]) {
 pub(crate) fn figures(experiment: &dyn Experiment, points: Vec<PointResult>) -> Vec<Figure> {
     let (definition, machine) = (experiment.definition(), machine());
     experiment.figures(&results(&definition, &machine, points))
-}
-
-/// The finding called `key`.
-pub(crate) fn finding<'f>(findings: &'f [Finding], key: &str) -> &'f Finding {
-    let finding = findings.iter().find(|finding| finding.key == key);
-    finding.expect(key)
-}
-
-/// The number `name` of a finding.
-pub(crate) fn number(finding: &Finding, name: &str) -> Quantity {
-    finding.number(name).expect(name)
-}
-
-/// The value of the number `name` of the finding called `key`.
-pub(crate) fn value(findings: &[Finding], key: &str, name: &str) -> f64 {
-    number(finding(findings, key), name).value
 }

@@ -257,24 +257,7 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{
-        assert_said, findings, judgement, measured, measured_apart, sampled, setting,
-    };
-    use instrument::claim::Ruling;
-    use instrument::results::PointResult;
-
-    /// Pieces up to `cache` bytes are written at 60 GB/s, others at 10.
-    fn points(cache: u64) -> Vec<PointResult> {
-        let points = Subloop.points(&setting(Profile::Thorough)).into_iter();
-        let each = points.map(|point| {
-            let Bytes(piece) = point.level(PIECE_SIZE).expect("all have one");
-            // A short piece takes time to start.
-            let start = 1.0 - 100.0 / piece as f64;
-            let rate = if piece <= cache { 60e9 * start } else { 10e9 };
-            measured(point, &[(WRITE, rate)])
-        });
-        each.collect()
-    }
+    use crate::made_up::{sampled, setting};
 
     #[test]
     fn quick_points_are_few_and_the_longer_profiles_go_beyond_the_last_cache() {
@@ -285,69 +268,6 @@ mod tests {
         let standard = Subloop.points(&setting(Profile::Standard));
         // Twice the last cache.
         assert!(standard.contains(&point(64 * MIB, 64 * MIB)));
-    }
-
-    #[test]
-    fn the_best_piece_is_the_largest_that_gains_all() {
-        let noisy = points(MIB).into_iter().map(|result| {
-            let rate = result.estimates[0].centre;
-            measured_apart(result.point, &[(WRITE, rate)], 0.2)
-        });
-        for (points, expected) in [
-            (
-                points(MIB),
-                &["best_piece: …64 MiB runs at…pieces of 1 MiB one by one, 6.00 × as fast"][..],
-            ),
-            (noisy.collect(), &[]),
-            (points(0), &[]),
-        ] {
-            assert_said(&findings(&Subloop, points), expected);
-        }
-    }
-
-    #[test]
-    fn only_a_block_that_no_cache_holds_decides_a_claim_about_memory() {
-        // Beyond the cache this number of times as slow.
-        let slower = |times: f64| {
-            let points = points(MIB).into_iter().map(|result| {
-                let Bytes(piece) = result.point.level(PIECE_SIZE).expect("all have one");
-                let rate = result.estimates[0].centre;
-                let rate = if piece <= MIB { rate } else { 60e9 / times };
-                measured(result.point, &[(WRITE, rate)])
-            });
-            points.collect::<Vec<_>>()
-        };
-        let in_cache = |result: &PointResult| result.point.level(BLOCK_SIZE) != Ok(Bytes(64 * MIB));
-        let in_cache = slower(3.0).into_iter().filter(in_cache).collect();
-        for (points, expected) in [
-            (slower(3.0), Ruling::Holds),
-            (slower(3.6), Ruling::Holds),
-            (slower(30.0), Ruling::DoesNotHold),
-            (points(0), Ruling::DoesNotHold),
-            (in_cache, Ruling::Undecided),
-        ] {
-            let judged = judgement(CLAIMS, CLAIMS[0].key, &Subloop, points);
-            assert_eq!(judged.ruling, expected);
-        }
-    }
-
-    #[test]
-    fn pieces_below_64_kib_are_judged_in_blocks_of_every_size() {
-        let with = |slow_block: u64| {
-            let sizes = [MIB / 64, 32 << 10, 64 << 10];
-            let at = |block: u64| {
-                sizes.map(|piece| {
-                    let is_slow = block == slow_block && piece < REPORTED_PIECE.0;
-                    let rate = if is_slow { 20e9 } else { 40e9 };
-                    measured(point(block, piece), &[(WRITE, rate)])
-                })
-            };
-            let points = BLOCKS.map(at).concat();
-            judgement(CLAIMS, CLAIMS[1].key, &Subloop, points).ruling
-        };
-        assert_eq!(with(BLOCKS[0]), Ruling::HoldsInPart);
-        assert_eq!(with(BLOCKS[1]), Ruling::HoldsInPart);
-        assert_eq!(with(0), Ruling::DoesNotHold);
     }
 
     #[test]
