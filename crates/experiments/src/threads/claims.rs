@@ -556,46 +556,10 @@ fn held(evidence: &Evidence<'_>, waking: Waking) -> Option<Judgement> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::inversion::{HIGH_ENDS, Inversion, MIDDLE_ENDS, PROTOCOL, Protocol};
     use super::super::lock::Lock;
     use super::*;
-    use crate::made_up::{judgement, measured};
-    use crate::threads::lock::{Body, LockType, RUN, point};
-
-    #[test]
-    fn locks_are_judged_with_every_number_of_threads() {
-        // Runs of 10 and 99 threads that block, and that spin.
-        let by = |key: &str, body, [blocking, spinning]: [[f64; 2]; 2]| {
-            let of = |lock, runs: [f64; 2]| {
-                [(10, runs[0]), (99, runs[1])]
-                    .map(|(threads, us)| measured(point(body, lock, Count(threads)), &[(RUN, us)]))
-            };
-            let points = [
-                of(LockType::Lock, blocking),
-                of(LockType::SpinLock, spinning),
-            ];
-            judgement(ALL, key, &Lock, points.concat()).ruling
-        };
-        let collapses = "spinning_collapses_where_threads_yield";
-        let yields = Body::SimpleYield;
-        let as_printed = [[96.0, 969.0], [716_165.0, 77_634_089.0]];
-        assert_eq!(by(collapses, yields, as_printed), Ruling::Holds);
-        let not_for_ten = [[96.0, 969.0], [100.0, 77_634_089.0]];
-        assert_eq!(by(collapses, yields, not_for_ten), Ruling::HoldsInPart);
-
-        let wins = "spinning_wins_where_nobody_yields";
-        let as_printed = [[57.0, 517.0], [34.0, 341.0]];
-        assert_eq!(by(wins, Body::Simple, as_printed), Ruling::Holds);
-        let not_for_ten = [[34.0, 517.0], [57.0, 341.0]];
-        assert_eq!(by(wins, Body::Simple, not_for_ten), Ruling::HoldsInPart);
-
-        let alike = "within_a_slice_both_locks_are_alike";
-        let complex = Body::complex(1000);
-        let as_printed = [[228.0, 2294.0], [215.0, 2152.0]];
-        assert_eq!(by(alike, complex, as_printed), Ruling::Holds);
-        let not_for_ten = [[328.0, 2294.0], [215.0, 2152.0]];
-        assert_eq!(by(alike, complex, not_for_ten), Ruling::DoesNotHold);
-    }
+    use crate::made_up::measured;
+    use crate::threads::lock::{Body, LockType, point};
 
     #[test]
     fn two_switches_decide_by_sections_of_every_length() {
@@ -654,91 +618,5 @@ mod tests {
             by([0.5, 0.5, 2.0]),
             [Ruling::DoesNotHold, Ruling::DoesNotHold]
         );
-    }
-
-    /// The ruling on times in µs by length or by computing threads, synchronously and asynchronously.
-    fn by_table_2(key: &str, [plain, other]: [[f64; 2]; 2]) -> Ruling {
-        let at = |mode, index: usize, us: f64| {
-            let point = |sweep| Point::new().at(io::MODE, mode).at(io::SWEEP, sweep);
-            let length = [Bytes(1), Bytes(100_000)][index];
-            let threads = [Count(1), Count(90)][index];
-            [
-                point(Sweep::ReportedLengths).at(io::LENGTH, length),
-                point(Sweep::ReportedComputing).at(io::COMPUTING, threads),
-            ]
-            .map(|point| measured(point, &[(io::RUN, us * 1e3)]))
-        };
-        let points = [
-            at(Mode::Synchronous, 0, plain[0]),
-            at(Mode::Synchronous, 1, plain[1]),
-            at(Mode::Asynchronous, 0, other[0]),
-            at(Mode::Asynchronous, 1, other[1]),
-        ];
-        judgement(ALL, key, &io::Io, points.concat()).ruling
-    }
-
-    #[test]
-    fn the_sweeps_of_table_2_are_judged() {
-        let length = "the_length_of_a_transfer_matters_little";
-        let as_printed = [[82.0, 116.0], [6870.0, 8882.0]];
-        assert_eq!(by_table_2(length, as_printed), Ruling::Holds);
-        // The largest time of the printed column is not that of the longest transfer.
-        let as_printed = [[82.0, 185.0], [6870.0, 8882.0]];
-        assert_eq!(by_table_2(length, as_printed), Ruling::Holds);
-        let grows = [[82.0, 400.0], [6870.0, 8882.0]];
-        assert_eq!(by_table_2(length, grows), Ruling::HoldsInPart);
-
-        let computing = "computing_delays_asynchronous_io_more";
-        let as_printed = [[1284.0, 57_977.0], [4545.0, 156_638.0]];
-        assert_eq!(by_table_2(computing, as_printed), Ruling::Holds);
-        let alike = [[1284.0, 57_977.0], [4545.0, 58_000.0]];
-        assert_eq!(by_table_2(computing, alike), Ruling::DoesNotHold);
-    }
-
-    #[test]
-    fn what_each_computing_thread_adds_is_judged_both_ways() {
-        let by = |plain: [f64; 3], other: [f64; 3]| {
-            let at = |mode, times: [f64; 3]| {
-                let counts = [1, 30, 90].into_iter().zip(times);
-                counts.map(move |(threads, us)| {
-                    let point = Point::new().at(io::MODE, mode);
-                    let point = point.at(io::SWEEP, Sweep::ReportedComputing);
-                    measured(
-                        point.at(io::COMPUTING, Count(threads)),
-                        &[(io::RUN, us * 1e3)],
-                    )
-                })
-            };
-            let points = at(Mode::Synchronous, plain).chain(at(Mode::Asynchronous, other));
-            let key = "more_computing_threads_add_less_each";
-            judgement(ALL, key, &io::Io, points.collect()).ruling
-        };
-        let (plain, other) = ([1284.0, 20_492.0, 57_977.0], [4545.0, 56_192.0, 156_638.0]);
-        assert_eq!(by(plain, other), Ruling::Holds);
-        let grows = [1284.0, 20_492.0, 77_977.0];
-        assert_eq!(by(grows, other), Ruling::HoldsInPart);
-        assert_eq!(
-            by(grows, [4545.0, 56_192.0, 256_638.0]),
-            Ruling::DoesNotHold
-        );
-    }
-
-    #[test]
-    fn decay_is_a_remedy_where_the_section_is_short() {
-        let at = |protocol, [high, middle]: [f64; 2]| {
-            let point = Point::new().at(PROTOCOL, protocol);
-            measured(point, &[(HIGH_ENDS, high), (MIDDLE_ENDS, middle)])
-        };
-        let (a_first, b_first) = ([1e6, 2e6], [3e6, 2e6]);
-        for (short, long, expected) in [
-            (a_first, a_first, Ruling::Holds),
-            (a_first, b_first, Ruling::HoldsInPart),
-            (b_first, b_first, Ruling::DoesNotHold),
-            (b_first, a_first, Ruling::Undecided),
-        ] {
-            let points = vec![at(Protocol::DecayShort, short), at(Protocol::Decay, long)];
-            let key = "decay_that_spares_owners_keeps_the_order";
-            assert_eq!(judgement(ALL, key, &Inversion, points).ruling, expected);
-        }
     }
 }

@@ -86,24 +86,3 @@ fn memory(results: &Results) -> Option<Finding> {
     );
     Some(by_ratio("memory", said, &times).weighing(0.4))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::kind::{Kind, point};
-    use super::{CREATE, Create, MEMORY};
-    use crate::made_up::{assert_said, findings, measured};
-
-    #[test]
-    fn time_and_memory_are_compared() {
-        let at = |kind, ns, bytes| measured(point(kind, 100), &[(CREATE, ns), (MEMORY, bytes)]);
-        let points = vec![
-            at(Kind::User, 100.0, 4000.0),
-            at(Kind::Kernel, 20_000.0, 16_000.0),
-        ];
-        let expected = [
-            "Certain time: …200 × as long",
-            "Certain memory: …4.00 × as much",
-        ];
-        assert_said(&findings(&Create, points), &expected);
-    }
-}

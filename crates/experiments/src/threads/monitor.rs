@@ -91,21 +91,3 @@ fn condition(results: &Results) -> Option<Finding> {
     let differs = hoare.value > mesa.value;
     differs.then(|| Finding::new("condition", said).weighing(0.2))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{HELD, Monitor, Waking, point};
-    use crate::made_up::{assert_said, findings, measured};
-
-    #[test]
-    fn hoare_and_mesa_are_compared_where_they_differ() {
-        let found = |mesa| {
-            let held = [(Waking::Signal, 1.0), (Waking::Notify, mesa)];
-            let points = held.map(|(waking, held)| measured(point(90, waking), &[(HELD, held)]));
-            findings(&Monitor, points.to_vec())
-        };
-        let expected = "Certain condition: …100 % of wake-ups after a signal…50.0 % after a notify";
-        assert_said(&found(0.5), &[expected]);
-        assert_said(&found(1.0), &[]);
-    }
-}

@@ -65,22 +65,3 @@ fn kinds(results: &Results) -> Option<Finding> {
     );
     Some(by_ratio("kinds", said, &times).weighing(0.4))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::kind::{Kind, point};
-    use super::{SWITCH, Switch};
-    use crate::made_up::{assert_said, findings, measured};
-
-    #[test]
-    fn kernel_threads_are_compared_with_user_threads() {
-        let at = |kind, threads, ns| measured(point(kind, threads), &[(SWITCH, ns)]);
-        let points = vec![
-            at(Kind::User, 2, 10.0),
-            at(Kind::User, 1000, 20.0),
-            at(Kind::Kernel, 2, 1000.0),
-        ];
-        let expected = "Certain kinds: …takes 1.00 µs, 100 × as long";
-        assert_said(&findings(&Switch, points), &[expected]);
-    }
-}

@@ -174,25 +174,3 @@ fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
     );
     Some(by_ratio(&format!("spinning_{}", steps.0), said, &times).weighing(0.4))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{assert_said, findings, measured};
-
-    #[test]
-    fn spinning_is_compared_with_blocking_on_the_most_processors() {
-        let points = [
-            (KernelLock::PthreadMutex, 1, 100.0),
-            (KernelLock::PthreadMutex, 4, 200.0),
-            (KernelLock::PthreadSpin, 1, 50.0),
-            (KernelLock::PthreadSpin, 4, 600.0),
-        ];
-        let points = points.map(|(lock, processors, ns)| {
-            let point = Point::new().at(LOCK, lock).at(STEPS, SHORT);
-            measured(point.at(PROCESSORS, Count(processors)), &[(ENTRY, ns)])
-        });
-        let expected = "Certain spinning_100: …on 4 processors…3.00 × as long";
-        assert_said(&findings(&TwoLocks, points.to_vec()), &[expected]);
-    }
-}
