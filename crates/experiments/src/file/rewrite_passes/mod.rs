@@ -240,15 +240,6 @@ pub(super) fn is_larger_than_memory(point: &Point) -> bool {
     matches!(point.level(MEMORY), Ok(Memory::Limited(_)))
 }
 
-/// A point at which the file is larger than the memory.
-#[cfg(test)]
-pub(super) fn limited(way: Way, chunk: Bytes) -> Point {
-    let limit = Bytes(16 * MIB);
-    let point = Point::new().at(WAY, way).at(CHUNK_SIZE, chunk);
-    let point = point.at(FILE_SIZE, Bytes(FILE_OVER_MEMORY * limit.0));
-    point.at(MEMORY, Memory::Limited(limit))
-}
-
 /// The second reading against the first, where they differ: dirty pages may make it slower, pages that are
 /// still in memory faster.
 fn second_reading(results: &Results) -> Option<Finding> {
