@@ -145,10 +145,10 @@ fn swap(results: &Results, pages: Pages, swapped: &PointResult) -> Option<Findin
     let size = largest(results, &[READ, WRITE], &[pages])?;
     let over_memory = |metric| {
         let memory = at(results, metric, size, pages)?;
-        extra(swapped.estimate(metric)?, memory)
+        extra(swapped.sound(metric)?, memory)
     };
     let (read, write) = (over_memory(READ)?, over_memory(WRITE)?);
-    let faults = |of: Faults| swapped.estimate(of.major);
+    let faults = |of: Faults| swapped.sound(of.major);
     let (read_faults, write_faults) = (faults(READ_FAULTS)?, faults(WRITE_FAULTS)?);
     let said = sentence!(
         "4 KiB take {read} longer to read and {write} longer to write if they are in swap, with \
