@@ -81,7 +81,7 @@ fn points(
 /// A reason why a finding must not be shown.
 fn objection(finding: &Finding) -> Option<String> {
     let said = finding.sentence.to_string();
-    let unfinished = ["NaN", "inf ", "  ", "{", "}"]
+    let unfinished = ["NaN", "inf ", "  ", "{", "}", "× times"]
         .into_iter()
         .find(|text| said.contains(text));
     match unfinished {
