@@ -3,17 +3,19 @@
 //!
 //! A case begins with `# ` and its title. The first line of its table names the columns: axes, metrics,
 //! and `METRIC @ AXIS=LEVEL & AXIS=LEVEL` for a metric at other levels than those of the row. `AXIS=LEVEL`
-//! alone holds for all rows, and `spread=SHARE` sets how far apart the processes are. After an empty line
-//! comes what follows. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
+//! alone holds for all rows. How far apart the processes are is the column `spread`, or `spread=SHARE`. Three
+//! numbers in a cell are the median of a time and what 5 % and 1 % of times exceed. After an empty line comes what
+//! follows. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
 
-use crate::made_up::{machine, measured_apart, results};
+use crate::made_up::{self, measured_apart, results};
 use crate::{advice, claims, find, systems};
 use instrument::claim::{Claim, Evidence, Ruling};
 use instrument::experiment::{Design, Experiment};
 use instrument::finding::{Finding, Grade};
 use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::quantity::Bytes;
-use instrument::results::PointResult;
+use instrument::results::{Percentiles, PointResult};
+use platform::machine::{Cpu, Machine, Topology};
 use std::ffi::OsStr;
 use std::fs;
 
@@ -42,6 +44,24 @@ fn findings_rulings_and_advice_follow_from_the_numbers() {
             assert_eq!(expected, found, "{}", path.display());
         }
         assert_eq!(file, renewed, "{}", path.display());
+    }
+}
+
+/// The usual machine as a Zen 5 of four cores.
+fn machine() -> Machine {
+    Machine {
+        cpu: Cpu {
+            vendor: Some("AuthenticAMD".into()),
+            family: Some(26),
+            model_number: Some(2),
+            ..Cpu::default()
+        },
+        topology: Topology {
+            cores: Some(4),
+            threads: Some(4),
+            ..Topology::default()
+        },
+        ..made_up::machine()
     }
 }
 
@@ -83,7 +103,12 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
             Some(gain) => advice.because.with_number("gain", gain),
             None => advice.because,
         };
-        Some(line(&key, &usual, &because))
+        let mut line = line(&key, &usual, &because);
+        if let Some(trial) = advice.trial {
+            let [usual, advised] = trial.points;
+            line += &format!("  tried: {usual}; {advised}\n");
+        }
+        Some(line)
     });
     found.chain(judged).chain(advised).collect()
 }
@@ -141,13 +166,18 @@ fn points<'t>(
             (axis, level) => start = at(design, start, axis, level),
         }
     }
-    let mut points: Vec<(Point, Vec<_>)> = Vec::new();
+    let mut points: Vec<(Point, f64, Vec<_>)> = Vec::new();
     for row in lines {
         let mut point = start.clone();
+        let of_row = columns
+            .iter()
+            .zip(cells(row))
+            .find(|(it, _)| **it == "spread");
+        let spread = of_row.map_or(spread, |(_, share)| share.parse().expect(title));
         for (column, cell) in columns
             .iter()
             .zip(cells(row))
-            .filter(|(_, cell)| *cell != "-")
+            .filter(|(column, cell)| **column != "spread" && *cell != "-")
         {
             if design.axes.iter().any(|axis| axis.name == *column) {
                 point = at(design, point, column, cell);
@@ -161,19 +191,35 @@ fn points<'t>(
             });
             let metric = design.metrics.iter().find(|it| it.name == metric);
             let metric = metric.unwrap_or_else(|| panic!("{title}: no metric {column}"));
-            let value: f64 = cell.parse().unwrap_or_else(|_| panic!("{title}: {cell}"));
-            match points.iter_mut().find(|(point, _)| *point == there) {
-                Some((_, values)) => values.push((*metric, value)),
-                None => points.push((there, vec![(*metric, value)])),
+            let number = |it: &str| it.parse().unwrap_or_else(|_| panic!("{title}: {it}"));
+            let numbers: Vec<f64> = cell.split(' ').map(number).collect();
+            match points.iter_mut().find(|(point, ..)| *point == there) {
+                Some((.., values)) => values.push((*metric, numbers)),
+                None => points.push((there, spread, vec![(*metric, numbers)])),
             }
         }
     }
     let points = points.into_iter();
     points
-        .map(|(point, values)| measured_apart(point, &values, spread))
+        .map(|(point, spread, values)| {
+            let centres = values.iter().map(|(metric, numbers)| (*metric, numbers[0]));
+            let mut measured = measured_apart(point, &centres.collect::<Vec<_>>(), spread);
+            for (estimate, (_, numbers)) in measured.estimates.iter_mut().zip(values) {
+                if let [p50_ns, p95_ns, p99_ns] = numbers[..] {
+                    estimate.percentiles = Some(Percentiles {
+                        p5_ns: p50_ns / 2.0,
+                        p50_ns,
+                        p95_ns,
+                        p99_ns,
+                    });
+                }
+            }
+            measured
+        })
         .collect()
 }
 
+/// The point with this level too, in the order of the axes.
 fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
     let is_meant = |known: &&Axis<&str>| known.name == axis;
     let kind = design.axes.iter().find(is_meant).map(|axis| axis.kind);
@@ -183,5 +229,10 @@ fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
         AxisKind::Choice => None,
     }
     .unwrap_or_else(|| level.into());
-    point.with(axis, level)
+    let point = point.with(axis, level);
+    let levels = design.axes.iter().filter_map(|axis| {
+        let level = point.get(axis.name)?;
+        Some((axis.name, level.clone()))
+    });
+    levels.fold(Point::new(), |point, (axis, level)| point.with(axis, level))
 }

@@ -1,15 +1,13 @@
 //! Results made up for tests: known numbers, from which findings must follow.
 
-use instrument::claim::{Claim, Evidence, Judgement};
 use instrument::clock::{Calibration, SystemClock};
 use instrument::experiment::{Definition, Experiment, MeasureError, Metric};
 use instrument::figure::Figure;
-use instrument::finding::Finding;
 use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult, Results};
 use instrument::sample::{Around, Batch, FullSpeed, Reading, Sample};
 use instrument::sampler::{Sampler, Task};
@@ -215,58 +213,8 @@ pub(crate) fn values(samples: &[Sample], metric: impl AsRef<str>) -> Vec<f64> {
         .collect()
 }
 
-/// The judgement of the claim `key` of `claims` on these points of `experiment`, on [`machine`].
-pub(crate) fn judgement(
-    claims: &[Claim],
-    key: &str,
-    experiment: &dyn Experiment,
-    points: Vec<PointResult>,
-) -> Judgement {
-    let (definition, machine) = (experiment.definition(), machine());
-    let results = [results(&definition, &machine, points)];
-    let claim = claims.iter().find(|claim| claim.key == key).expect(key);
-    claim.judge(&Evidence::new(&results))
-}
-
-/// The findings of `experiment` in these points, on [`machine`].
-pub(crate) fn findings(experiment: &dyn Experiment, points: Vec<PointResult>) -> Vec<Finding> {
-    let (definition, machine) = (experiment.definition(), machine());
-    experiment.findings(&results(&definition, &machine, points))
-}
-
-/// Makes sure that these are the findings, in order. An expectation begins with the grade and the key, and `…` is
-/// any text: `Certain choice: With any number … by epoll`.
-pub(crate) fn assert_said(findings: &[Finding], expected: &[&str]) {
-    let text = |it: &Finding| format!("{:?} {}: {}", it.grade, it.key, it.sentence);
-    let said: Vec<String> = findings.iter().map(text).collect();
-    assert_eq!(said.len(), expected.len(), "{said:#?}");
-    for (said, expected) in said.iter().zip(expected) {
-        let mut rest = said.as_str();
-        for part in expected.split('…') {
-            let found = rest.split_once(part);
-            (_, rest) = found.unwrap_or_else(|| panic!("no '{part}' in: {said}"));
-        }
-    }
-}
-
 /// The figures that `experiment` draws of these points, on [`machine`].
 pub(crate) fn figures(experiment: &dyn Experiment, points: Vec<PointResult>) -> Vec<Figure> {
     let (definition, machine) = (experiment.definition(), machine());
     experiment.figures(&results(&definition, &machine, points))
-}
-
-/// The finding called `key`.
-pub(crate) fn finding<'f>(findings: &'f [Finding], key: &str) -> &'f Finding {
-    let finding = findings.iter().find(|finding| finding.key == key);
-    finding.expect(key)
-}
-
-/// The number `name` of a finding.
-pub(crate) fn number(finding: &Finding, name: &str) -> Quantity {
-    finding.number(name).expect(name)
-}
-
-/// The value of the number `name` of the finding called `key`.
-pub(crate) fn value(findings: &[Finding], key: &str, name: &str) -> f64 {
-    number(finding(findings, key), name).value
 }

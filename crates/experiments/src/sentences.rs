@@ -1,14 +1,15 @@
 //! Properties of every sentence of every experiment, whatever was measured.
 
 use crate::made_up::{machine, measured_apart, results, setting};
-use crate::{all, claims};
+use crate::{advice, all, claims, find};
 use choice::Choice;
 use instrument::claim::Evidence;
 use instrument::experiment::{Definition, Experiment};
 use instrument::finding::{Finding, Grade};
 use instrument::plan::Profile;
 use instrument::quantity::{Quantity, Unit};
-use instrument::results::{PointResult, Results};
+use instrument::results::{PointResult, Results, Verdict};
+use platform::machine::Machine;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -32,7 +33,7 @@ impl Shape {
         match self {
             Self::Noise => 1.0 + 0.2 * (index as f64 * 12.989).sin(),
             Self::TwoModes => [1.0, 3.0][index % 2],
-            Self::Rising => 1.0 + 9.0 * part,
+            Self::Rising => 100_f64.powf(part),
             Self::Falling => 10.0 - 9.0 * part,
             Self::LastDiffers if index + 1 == count => 5.0,
             Self::Flat | Self::LastDiffers => 1.0,
@@ -80,7 +81,7 @@ fn points(
 /// A reason why a finding must not be shown.
 fn objection(finding: &Finding) -> Option<String> {
     let said = finding.sentence.to_string();
-    let unfinished = ["NaN", "inf ", "  ", "{", "}"]
+    let unfinished = ["NaN", "inf ", "  ", "{", "}", "× times"]
         .into_iter()
         .find(|text| said.contains(text));
     match unfinished {
@@ -132,6 +133,73 @@ proptest! {
             let because = claim.judge(&evidence).because;
             let objection = objection(&because);
             prop_assert!(objection.is_none(), "{}: {objection:?}", claim.key);
+        }
+    }
+}
+
+/// Also where neither caches nor pages are documented.
+#[test]
+fn no_sentence_is_broken_by_an_unknown_machine() {
+    let machine = Machine::default();
+    for experiment in all() {
+        let definition = experiment.definition();
+        for shape in Shape::ALL {
+            let points = points(experiment, (*shape, 0.01, 0));
+            for finding in experiment.findings(&results(&definition, &machine, points)) {
+                let objection = objection(&finding).filter(|_| finding.is_sayable());
+                assert_eq!(objection, None, "{}", experiment.id());
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_follows_from_no_points_and_from_unsound_values() {
+    let machine = machine();
+    for experiment in all() {
+        let definition = experiment.definition();
+        let mut unsound = points(experiment, (Shape::LastDiffers, 0.01, 0));
+        for estimate in unsound.iter_mut().flat_map(|point| &mut point.estimates) {
+            estimate.verdict = Verdict::BelowResolution;
+        }
+        for points in [Vec::new(), unsound] {
+            let count = points.len();
+            let results = [results(&definition, &machine, points)];
+            let found = experiment.findings(&results[0]);
+            assert_eq!(found, [], "{count} points of {}", experiment.id());
+            let evidence = Evidence::new(&results);
+            let judged = claims().filter(|claim| (claim.test)(&evidence).is_some());
+            let judged: Vec<_> = judged.map(|claim| claim.key).collect();
+            assert_eq!(judged, [""; 0], "{count} points of {}", experiment.id());
+            let advised = advice().filter_map(|rule| (rule.find)(&evidence));
+            assert_eq!(advised.count(), 0, "{count} points of {}", experiment.id());
+        }
+    }
+}
+
+#[test]
+fn the_quick_profile_measures_what_the_findings_need() {
+    let machine = machine();
+    for (id, expected) in [
+        (
+            "threads.lock",
+            &["several_cores", "kernel_threads", "break_even", "collapse"][..],
+        ),
+        ("threads.io", &["break_even", "while_computing"]),
+        (
+            "compute.arithmetic",
+            &["overlap", "division", "vectors", "widest"],
+        ),
+    ] {
+        let experiment = find(id).expect(id);
+        let definition = experiment.definition();
+        let found = Shape::ALL.iter().flat_map(|shape| {
+            let points = points(experiment, (*shape, 0.001, 0));
+            experiment.findings(&results(&definition, &machine, points))
+        });
+        let found: BTreeSet<String> = found.map(|finding| finding.key).collect();
+        for key in expected {
+            assert!(found.contains(*key), "{id} {key}: {found:?}");
         }
     }
 }

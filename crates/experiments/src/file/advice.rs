@@ -285,38 +285,3 @@ fn advised_block(results: &Results<'_>, best: &Best<'_>, beyond: &Sentence) -> O
     let said = sentence!("They give {usual_rate}; {beyond}.");
     (best.size <= usual).then(|| as_usual(usual.level(), said))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::find;
-    use crate::made_up::{machine, measured, results, setting};
-    use instrument::point::Level;
-    use sync::{LATENCY, METHOD};
-
-    /// The advised way to wait, where it takes 100 µs by fsync, and these times in ns by fdatasync and with
-    /// `O_DSYNC`.
-    fn advised(fdatasync: f64, o_dsync: f64) -> Option<Level> {
-        let experiment = find(sync::DESIGN.id).expect("it exists");
-        let points = experiment.points(&setting(Profile::Quick)).into_iter();
-        let measured = points.filter_map(|point| {
-            let time = match point.level(METHOD).ok()? {
-                Wait::Fsync => 100e3,
-                Wait::Fdatasync => fdatasync,
-                Wait::DataSync => o_dsync,
-                Wait::Sync => 200e3,
-            };
-            Some(measured(point, &[(LATENCY, time)]))
-        });
-        let (definition, machine) = (experiment.definition(), machine());
-        let results = [results(&definition, &machine, measured.collect())];
-        safe_write(&Evidence::new(&results)).map(|advice| advice.value)
-    }
-
-    #[test]
-    fn of_ways_to_wait_that_are_alike_the_first_is_advised() {
-        assert_eq!(advised(60e3, 59e3), Some("fdatasync".into()));
-        assert_eq!(advised(60e3, 40e3), Some("o_dsync".into()));
-        assert_eq!(advised(100e3, 99e3), Some("fsync".into()));
-    }
-}

@@ -131,106 +131,29 @@ fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
 mod tests {
     use super::*;
     use crate::find;
-    use crate::made_up::{machine, measured, measured_apart, results, setting};
+    use crate::made_up::{machine, measured, results};
+    use crate::memory::MIB;
     use crate::memory::bandwidth::{self, Backing};
-    use crate::memory::pages::Pages;
     use crate::memory::pages::made_up::{BASE, HUGE};
-    use crate::memory::{KIB, MIB, latency, subloop, tlb};
-    use instrument::results::PointResult;
-
-    /// An experiment, and what it gave.
-    type Gave = (&'static str, Vec<PointResult>);
-
-    fn advised(name: &str, gave: Vec<Gave>) -> Option<Advice> {
-        let machine = machine();
-        let definition = |(id, _): &Gave| find(id).expect("it exists").definition();
-        let definitions: Vec<_> = gave.iter().map(definition).collect();
-        let points = gave.into_iter().map(|(_, points)| points);
-        let results: Vec<_> = definitions
-            .iter()
-            .zip(points)
-            .map(|(definition, points)| results(definition, &machine, points))
-            .collect();
-        let rule = ALL.iter().find(|rule| rule.setting == name).expect(name);
-        (rule.find)(&Evidence::new(&results))
-    }
-
-    /// Pieces that a cache holds are written at its speed, in GB/s.
-    fn written(speed: impl Fn(u64) -> f64) -> Gave {
-        let points = subloop::Subloop.points(&setting(Profile::Thorough));
-        let each = points.into_iter().map(|point| {
-            let Bytes(piece) = point.level(subloop::PIECE_SIZE).expect("all have one");
-            measured(point, &[(subloop::WRITE, speed(piece) * 1e9)])
-        });
-        ("memory.subloop", each.collect())
-    }
-
-    fn by_level(piece: u64) -> f64 {
-        match piece / KIB {
-            0..40 => 120.0,
-            40..1536 => 60.0,
-            1536..24_576 => 30.0,
-            _ => 10.0,
-        }
-    }
-
-    fn loads(factor: f64) -> Gave {
-        ("memory.latency", latency::tests::points(factor))
-    }
 
     #[test]
-    fn pieces_fit_the_first_cache_or_the_second_where_that_is_no_slower() {
-        const BLOCK: u64 = 64 * MIB;
-        let flat_to_the_second = |piece: u64| by_level(piece).min(60.0);
-        for (gave, piece, gain) in [
-            (written(by_level), 32 * KIB, Some(12.0)),
-            (written(flat_to_the_second), MIB, Some(6.0)),
-            (written(|_| 10.0), BLOCK, None),
-        ] {
-            let advice = advised("loop_piece_size", vec![gave]).expect("it is decided");
-            let expected = (Bytes(piece).level(), Bytes(BLOCK).level());
-            assert_eq!((advice.value, advice.usual), expected);
-            assert_eq!(advice.gain.map(|gain| gain.value.round()), gain);
-            assert_eq!(advice.trial.is_some(), gain.is_some());
-        }
-    }
-
-    #[test]
-    fn pages_are_huge_where_that_surely_gains_and_base_where_it_surely_does_not() {
-        let places = |pages: Pages, load: f64| {
+    fn loads_at_random_addresses_decide_on_pages_before_reads_in_order() {
+        let [tlb, bandwidth] = [TLB, BANDWIDTH].map(|id| find(id).expect("it exists").definition());
+        let places = [(BASE, 6.0), (HUGE, 4.0)].map(|(pages, load)| {
             let point = Point::new().at(tlb::STRIDES, Count(1 << 14));
             measured(point.at(tlb::PAGES, pages), &[(tlb::LOAD, load)])
-        };
-        let block = |pages: Pages, read: f64| {
-            let point = Point::new()
-                .at(bandwidth::BLOCK_SIZE, Bytes(256 * MIB))
-                .at(bandwidth::PAGES, Backing::Pages(pages));
+        });
+        let blocks = [(BASE, 9e9), (HUGE, 18e9)].map(|(pages, read)| {
+            let point = Point::new().at(bandwidth::BLOCK_SIZE, Bytes(256 * MIB));
+            let point = point.at(bandwidth::PAGES, Backing::Pages(pages));
             measured(point, &[(bandwidth::READ, read)])
-        };
-        let tlb = ("memory.tlb", vec![places(BASE, 6.0), places(HUGE, 4.0)]);
-        let bandwidth = (
-            "memory.bandwidth",
-            vec![block(BASE, 9e9), block(HUGE, 18e9)],
-        );
-        let (id, mut by_chance) = loads(1.0);
-        let last = by_chance.pop().expect("that in base pages");
-        let load = last.estimates[0].centre;
-        by_chance.push(measured_apart(last.point, &[(latency::LOAD, load)], 0.1));
-        for (gave, expected) in [
-            (vec![loads(1.4)], Some((PagesFor::Huge, Some(14.0)))),
-            (vec![loads(0.9)], Some((PagesFor::Base, None))),
-            (vec![(id, by_chance)], None),
-            // Where loads were not measured.
-            (
-                vec![tlb, bandwidth.clone()],
-                Some((PagesFor::Huge, Some(15.0))),
-            ),
-            (vec![bandwidth], Some((PagesFor::Huge, Some(20.0)))),
-        ] {
-            let advice = advised("large_block_pages", gave);
-            let tenths = |gain: Quantity| (gain.value * 10.0).round();
-            let found = advice.map(|it| (it.value, it.gain.map(tenths)));
-            assert_eq!(found, expected.map(|(pages, gain)| (pages.level(), gain)));
-        }
+        });
+        let machine = machine();
+        let results = [
+            results(&bandwidth, &machine, blocks.to_vec()),
+            results(&tlb, &machine, places.to_vec()),
+        ];
+        let gain = pages(&Evidence::new(&results)).and_then(|advice| advice.gain);
+        assert!((gain.expect("it is decided").value - 1.5).abs() < 0.01);
     }
 }

@@ -185,28 +185,3 @@ fn rates<'a>(
     let results = evidence.of(BANDWIDTH)?;
     Some(curve(results, metric, Pages::base(results.machine)?))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{judgement, measured};
-
-    #[test]
-    fn a_jagged_curve_without_optimisation_is_noisier_than_a_smooth_one_with_it() {
-        let judged = |low: f64, high: f64| {
-            let at = |index: u64| {
-                let point = Point::new().at(footprint::BLOCK_SIZE, Bytes((index + 1) << 17));
-                let point = point.at(COMPILER, Compiler::Rust);
-                let step = |size: f64| 1e9 * [1.0, size][index as usize % 2];
-                let [(none, _), _, _, (full, _)] = footprint::METRICS;
-                measured(point, &[(none, step(low)), (full, step(high))])
-            };
-            let points = (0..8).map(at).collect();
-            let key = "curves_are_noisier_at_low_optimisation";
-            judgement(ALL, key, &footprint::Footprint, points).ruling
-        };
-        assert_eq!(judged(1.2, 1.0), Ruling::Holds);
-        assert_eq!(judged(1.0, 1.2), Ruling::DoesNotHold);
-        assert_eq!(judged(1.0, 1.0), Ruling::Undecided);
-    }
-}

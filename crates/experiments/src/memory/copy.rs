@@ -169,7 +169,7 @@ fn faster(key: &str, size: Bytes, results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, figures, findings, measured, sampled};
+    use crate::made_up::sampled;
 
     #[test]
     fn every_method_is_measured_here() {
@@ -177,23 +177,5 @@ mod tests {
             let method = Method::named(method.name()).expect("every method is a level");
             sampled(&Copy, &point(64 << 10, method), &[COPY]);
         }
-    }
-
-    #[test]
-    fn a_method_that_copies_faster_than_memcpy_is_named() {
-        let points = [
-            (1 << 10, Method::Memcpy, 100e9),
-            (1 << 10, Method::RepMovsb, 50e9),
-            (128 << 20, Method::Memcpy, 8e9),
-            (128 << 20, Method::NonTemporalStores, 12e9),
-            (128 << 20, Method::RepMovsb, 9e9),
-        ];
-        let points =
-            points.map(|(size, method, rate)| measured(point(size, method), &[(COPY, rate)]));
-        assert_said(
-            &findings(&Copy, points.to_vec()),
-            &["Certain largest: …128 MiB…with non-temporal stores, 1.50 × as fast as with memcpy"],
-        );
-        assert_eq!(figures(&Copy, points.to_vec())[0].series.len(), 3);
     }
 }

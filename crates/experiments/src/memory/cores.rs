@@ -286,18 +286,12 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, figures, findings, measured, sampled, values};
+    use crate::made_up::{figures, measured, sampled, values};
     use instrument::figure::FigureKind;
     use platform::placement::{allowed_cpus, shared_cache_level};
 
     fn pair(one: u64, other: u64) -> Point {
         Point::new().at(ONE, Count(one)).at(OTHER, Count(other))
-    }
-
-    fn at(one: u64, other: u64, ns: f64, shared: Option<f64>) -> PointResult {
-        let mut values = vec![(ONE_WAY, ns)];
-        values.extend(shared.map(|level| (SHARED, level)));
-        measured(pair(one, other), &values)
     }
 
     #[test]
@@ -311,36 +305,9 @@ mod tests {
     }
 
     #[test]
-    fn near_and_far_pairs_are_compared_where_they_differ() {
-        let shared = Some(3.0);
-        let apart = vec![
-            at(0, 1, 10.0, Some(1.0)),
-            at(0, 2, 40.0, shared),
-            at(1, 2, 44.0, shared),
-            at(0, 3, 120.0, None),
-        ];
-        assert_said(
-            &findings(&Cores, apart),
-            &[
-                "Certain range: …10.0 ns from core to core between the nearest…120 ns…12.0 × as long",
-                "Certain near: …on one core…share only level 3…4.40 × as long",
-            ],
-        );
-        let alike = vec![
-            at(0, 1, 40.0, shared),
-            at(0, 2, 41.0, shared),
-            at(1, 2, 40.5, shared),
-        ];
-        let expected = ["Likely range: …about the same in all 3 pairs"];
-        assert_said(&findings(&Cores, alike), &expected);
-        let single = vec![at(0, 1, 40.0, None)];
-        assert_said(&findings(&Cores, single), &["Certain only: …40.0 ns"]);
-        assert_said(&findings(&Cores, Vec::new()), &[]);
-    }
-
-    #[test]
     fn each_pair_has_two_cells_of_a_matrix_and_the_diagonal_is_blank() {
-        let figure = &figures(&Cores, vec![at(2, 10, 40.0, None), at(2, 3, 9.0, None)])[0];
+        let at = |one, other, ns| measured(pair(one, other), &[(ONE_WAY, ns)]);
+        let figure = &figures(&Cores, vec![at(2, 10, 40.0), at(2, 3, 9.0)])[0];
         assert_eq!(figure.kind, FigureKind::Matrix);
         let cells: Vec<Vec<String>> = figure
             .series

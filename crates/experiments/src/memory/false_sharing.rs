@@ -118,26 +118,7 @@ fn cost(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, sampled, setting};
-
-    #[test]
-    fn padding_is_advised_only_where_it_gains() {
-        for (shared, apart, expected) in [
-            (
-                40.0,
-                4.0,
-                &["Certain two_lines: …10.0 × as long as in two"][..],
-            ),
-            (4.0, 4.0, &[]),
-        ] {
-            let times = [(Counters::OneLine, shared), (Counters::TwoLines, apart)];
-            let point =
-                |(counters, ns)| measured(Point::new().at(COUNTERS, counters), &[(INCREMENT, ns)]);
-            let found = findings(&FalseSharing, times.map(point).to_vec());
-            assert_said(&found, expected);
-        }
-        assert_said(&findings(&FalseSharing, Vec::new()), &[]);
-    }
+    use crate::made_up::{sampled, setting};
 
     #[test]
     fn both_threads_count_here() {

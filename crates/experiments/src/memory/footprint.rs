@@ -234,27 +234,12 @@ fn held(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, results, sampled, setting, value};
-    use crate::memory::hierarchy::tests::cost_of;
-    use instrument::results::PointResult;
-
-    const MIB: f64 = 1024.0 * 1024.0;
+    use crate::made_up::{sampled, setting};
 
     fn point(size: u64, compiler: Compiler) -> Point {
         Point::new()
             .at(BLOCK_SIZE, Bytes(size))
             .at(COMPILER, compiler)
-    }
-
-    /// The rates of each loop by the number of the size and the size.
-    fn points(rate: impl Fn(usize, f64) -> f64) -> Vec<PointResult> {
-        let sizes = block_sizes(&setting(Profile::Standard)).into_iter();
-        let at = |(index, size): (usize, u64)| {
-            let rate = rate(index, size as f64);
-            let rates = METRICS.map(|(metric, _)| (metric, rate));
-            measured(point(size, Compiler::Rust), &rates)
-        };
-        sizes.enumerate().map(at).collect()
     }
 
     #[test]
@@ -271,33 +256,5 @@ mod tests {
             let metrics = METRICS.map(|(metric, _)| metric);
             sampled(&Footprint, &point(64 << 10, *compiler), &metrics);
         }
-    }
-
-    #[test]
-    fn a_part_of_the_cache_is_held_only_where_the_rate_drops_beyond_it() {
-        // Out of a cache that holds 1.6 of 2 MiB, a byte takes 0.1 ns more.
-        let cost = |size| cost_of(0.02, &[(1.6 * MIB, 0.1)], size);
-        let dropped = findings(&Footprint, points(|_, size| 1e9 / cost(size)));
-        assert_said(
-            &dropped,
-            &["Certain held: …of the 2 MiB of the level 2 cache"],
-        );
-        let capacity = value(&dropped, "held", "capacity");
-        assert!((capacity / MIB - 1.6).abs() < 0.1, "{capacity}");
-
-        let flat = points(|_, _| 1e10);
-        let noisy = points(|index, _| 1e10 * (1.0 + 0.04 * (index as f64 * 2.1).sin()));
-        // The loop is slower than the next cache.
-        let slow = points(|_, size| 1e9 / cost(size).max(0.5));
-        for points in [flat, noisy, slow] {
-            assert_said(&findings(&Footprint, points), &[]);
-        }
-    }
-
-    #[test]
-    fn no_cache_is_called_documented_where_none_is() {
-        let (definition, machine) = (Footprint.definition(), Machine::default());
-        let results = results(&definition, &machine, points(|_, _| 1e10));
-        assert_said(&Footprint.findings(&results), &[]);
     }
 }

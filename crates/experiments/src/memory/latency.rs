@@ -257,12 +257,10 @@ fn translation(results: &Results, pages: Pages) -> Option<Finding> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, machine, measured, results, sampled, setting};
-    use crate::memory::hierarchy::tests::cost_of;
+    use crate::made_up::{sampled, setting};
     use crate::memory::pages::made_up::{BASE, HUGE};
-    use instrument::results::PointResult;
     use platform::machine::Machine;
 
     #[test]
@@ -309,64 +307,5 @@ pub(super) mod tests {
         let points = Latency.points(&setting);
         assert!(points.len() >= 12, "{} points", points.len());
         assert!(points.iter().all(|point| point.level(PAGES) == Ok(BASE)));
-    }
-
-    /// Loads in caches of 48 KiB, 2 MiB and 32 MiB.
-    fn at(size: f64, pages: Pages, factor: f64) -> PointResult {
-        let (kib, mib) = (KIB as f64, MIB as f64);
-        let levels = [(48.0 * kib, 4.0), (2.0 * mib, 20.0), (32.0 * mib, 80.0)];
-        let point = Point::new()
-            .at(WORKING_SET, Bytes(size as u64))
-            .at(STRIDE, Bytes(64))
-            .at(PAGES, pages);
-        measured(point, &[(LOAD, factor * cost_of(1.5, &levels, size))])
-    }
-
-    /// Nearly all loads miss all caches.
-    const FAR: f64 = 128.0 * MIB as f64;
-
-    /// A whole curve in huge pages, and loads far away that take `factor` as long in base pages.
-    pub(in crate::memory) fn points(factor: f64) -> Vec<PointResult> {
-        let sizes = (26..=54).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
-        let in_huge = sizes.map(|size| at(size, HUGE, 1.0));
-        in_huge.chain([at(FAR, BASE, factor)]).collect()
-    }
-
-    #[test]
-    fn loads_from_each_cache_and_translation_are_reported() {
-        let caches = capacities(&results(&Latency.definition(), &machine(), points(1.3)));
-        let known = [48 * KIB, 2 * MIB, 32 * MIB];
-        for (cache, known) in caches.iter().zip(known) {
-            let value = cache.capacity.value / known as f64;
-            assert!((value - 1.0).abs() < 0.1, "{known}: {value}");
-        }
-        assert_said(
-            &findings(&Latency, points(1.3)),
-            &[
-                "Certain memory: …takes 1.50 ns from…(fits the level 1 cache)…104 ns from 128 MiB (memory)",
-                "Certain translation: …takes 31.…ns longer",
-            ],
-        );
-    }
-
-    #[test]
-    fn a_capacity_that_is_not_documented_is_named() {
-        let mut machine = machine();
-        machine.caches[2].size_bytes = Some(256 << 10);
-        let (definition, points) = (Latency.definition(), points(1.3));
-        let found = Latency.findings(&results(&definition, &machine, points));
-        assert_said(
-            &found[..1],
-            &["Likely capacity_2: …where no documented cache ends"],
-        );
-    }
-
-    #[test]
-    fn no_time_below_zero_is_stated_and_too_little_is_not_called_memory() {
-        let found = findings(&Latency, vec![at(FAR, HUGE, 1.0), at(FAR, BASE, 0.9)]);
-        assert_said(&found, &["Certain memory"]);
-        let near = vec![at(16.0 * MIB as f64, HUGE, 1.0)];
-        assert_said(&findings(&Latency, near), &[]);
-        assert_said(&findings(&Latency, Vec::new()), &[]);
     }
 }

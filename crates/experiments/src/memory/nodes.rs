@@ -251,7 +251,7 @@ fn bandwidth(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, count, figures, findings, measure, measured};
+    use crate::made_up::{count, measure};
     use std::path::Path;
 
     #[test]
@@ -313,37 +313,5 @@ mod tests {
             }
             Err(error) => println!("skipped: {error}"),
         }
-    }
-
-    /// Pairs of nodes with a load in ns and a bandwidth in bytes a ns.
-    fn found(pairs: &[(usize, usize, f64, f64)]) -> Vec<Finding> {
-        let points = pairs.iter().map(|(processors, memory, load, rate)| {
-            let rates = [(LOAD, *load), (READ, rate * 1e9), (WRITE, rate * 5e8)];
-            measured(point(*processors, *memory), &rates)
-        });
-        let points: Vec<_> = points.collect();
-        for figure in figures(&Nodes, points.clone()) {
-            let points: usize = figure.series.iter().map(|series| series.points.len()).sum();
-            assert_eq!(points, pairs.len(), "{}", figure.key);
-        }
-        findings(&Nodes, points)
-    }
-
-    #[test]
-    fn the_farthest_pair_is_named() {
-        let apart = found(&[
-            (0, 0, 100.0, 20.0),
-            (0, 1, 150.0, 12.0),
-            (1, 0, 180.0, 14.0),
-            (1, 1, 100.0, 20.0),
-        ]);
-        let expected = [
-            "Certain latency: …of node 1, a load from the memory of node 0 takes …1.80 × as long",
-            "Certain bandwidth: …node 0 together read the memory of node 1…0.600 × as fast",
-        ];
-        assert_said(&apart, &expected);
-        let alike = found(&[(0, 0, 100.0, 20.0), (0, 1, 100.0, 20.0)]);
-        assert_said(&alike, &["Undecided latency", "Undecided bandwidth"]);
-        assert_said(&found(&[(0, 0, 100.0, 20.0)]), &[]);
     }
 }

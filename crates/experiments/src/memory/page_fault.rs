@@ -316,7 +316,7 @@ fn copying(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{assert_said, findings, measure, measured, setting, values};
+    use crate::made_up::{measure, setting, values};
 
     fn point(touch: Touch) -> Point {
         Point::new().at(TOUCH, touch)
@@ -356,25 +356,5 @@ mod tests {
         plain.free_bytes = 0;
         let points = PageFault.points(&plain);
         assert_eq!(points, [point(Touch::First), point(Touch::CopyOnWrite)]);
-    }
-
-    #[test]
-    fn costs_are_stated_and_compared() {
-        let costs = [
-            (Touch::First, 500.0),
-            (Touch::FirstOfHugePage, 64_000.0),
-            (Touch::FileInPageCache, 100.0),
-            (Touch::CopyOnWrite, 1000.0),
-        ];
-        let points = costs.map(|(touch, cost)| measured(point(touch), &[(COST, cost)]));
-        assert_said(
-            &findings(&PageFault, points.to_vec()),
-            &[
-                "Certain first_touch: …costs 500 ns",
-                "Certain huge_pages: …4.00 × as fast as in base pages",
-                "Certain file_cached: …costs 100 ns",
-                "Certain copy_on_write: …2.00 × the cost of a fresh one",
-            ],
-        );
     }
 }

@@ -205,19 +205,8 @@ fn cost(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measure, measured, setting, values};
+    use crate::made_up::{measure, setting, values};
     use std::path::Path;
-
-    #[test]
-    fn both_states_are_compared_and_what_to_do_is_said() {
-        let costs = [(JUST_USED, 87_000.0), (AFTER_IDLING, 4_800_000.0)];
-        let both = findings(&PageReporting, vec![measured(Point::new(), &costs)]);
-        let expected = "Certain taken_back: …4.80 ms for each 2 MiB…55.2 × as \
-                        much…MAP_POPULATE…free-page-reporting=off";
-        assert_said(&both, &[expected]);
-        let alone = vec![measured(Point::new(), &costs[1..])];
-        assert_said(&findings(&PageReporting, alone), &[]);
-    }
 
     #[test]
     fn pages_after_idling_are_slow_or_the_point_says_why_not() {

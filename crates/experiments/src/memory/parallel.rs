@@ -101,19 +101,12 @@ fn gain(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, machine, measure, measured, results, sampled, setting};
+    use crate::made_up::{measure, sampled, setting};
     use platform::placement::allowed_cpus;
     use std::path::Path;
 
     fn point(threads: u64) -> Point {
         Point::new().at(THREADS, Count(threads))
-    }
-
-    fn with_cores(cores: usize) -> Machine {
-        let mut machine = machine();
-        machine.topology.cores = Some(cores);
-        machine.topology.threads = Some(cores);
-        machine
     }
 
     #[test]
@@ -134,25 +127,9 @@ mod tests {
             (Profile::Standard, &[1, 2, 3, 4, 5, 6, 7, 8, 12]),
         ] {
             let mut setting = setting(profile);
-            setting.machine = with_cores(12);
+            setting.machine.topology.threads = Some(12);
             let expected: Vec<Point> = expected.iter().map(|count| point(*count)).collect();
             assert_eq!(Parallel.points(&setting), expected);
         }
-    }
-
-    #[test]
-    fn all_threads_are_compared_with_one() {
-        let (definition, machine) = (Parallel.definition(), with_cores(4));
-        let found = |factors: &[(u64, f64)]| {
-            let points = factors.iter().map(|(threads, factor)| {
-                let rates = [(READ, 10e9), (WRITE, 8e9), (COPY, 6e9)];
-                let rates = rates.map(|(metric, rate)| (metric, rate * factor));
-                measured(point(*threads), &rates)
-            });
-            Parallel.findings(&results(&definition, &machine, points.collect()))
-        };
-        let expected = "Certain read: 4 threads on 4 cores read memory…2.50 × as fast";
-        assert_said(&found(&[(1, 1.0), (2, 1.8), (4, 2.5)]), &[expected]);
-        assert_said(&found(&[(1, 1.0)]), &[]);
     }
 }

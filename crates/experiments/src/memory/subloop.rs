@@ -257,21 +257,7 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, measured_apart, sampled, setting};
-    use instrument::results::PointResult;
-
-    /// Pieces up to `cache` bytes are written at 60 GB/s, others at 10.
-    fn points(cache: u64) -> Vec<PointResult> {
-        let points = Subloop.points(&setting(Profile::Thorough)).into_iter();
-        let each = points.map(|point| {
-            let Bytes(piece) = point.level(PIECE_SIZE).expect("all have one");
-            // A short piece takes time to start.
-            let start = 1.0 - 100.0 / piece as f64;
-            let rate = if piece <= cache { 60e9 * start } else { 10e9 };
-            measured(point, &[(WRITE, rate)])
-        });
-        each.collect()
-    }
+    use crate::made_up::{sampled, setting};
 
     #[test]
     fn quick_points_are_few_and_the_longer_profiles_go_beyond_the_last_cache() {
@@ -282,24 +268,6 @@ mod tests {
         let standard = Subloop.points(&setting(Profile::Standard));
         // Twice the last cache.
         assert!(standard.contains(&point(64 * MIB, 64 * MIB)));
-    }
-
-    #[test]
-    fn the_best_piece_is_the_largest_that_gains_all() {
-        let noisy = points(MIB).into_iter().map(|result| {
-            let rate = result.estimates[0].centre;
-            measured_apart(result.point, &[(WRITE, rate)], 0.2)
-        });
-        for (points, expected) in [
-            (
-                points(MIB),
-                &["best_piece: …64 MiB runs at…pieces of 1 MiB one by one, 6.00 × as fast"][..],
-            ),
-            (noisy.collect(), &[]),
-            (points(0), &[]),
-        ] {
-            assert_said(&findings(&Subloop, points), expected);
-        }
     }
 
     #[test]

@@ -159,35 +159,8 @@ fn reach(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, sampled};
-    use crate::memory::pages::Pages;
-    use crate::memory::pages::made_up::{BASE, HUGE};
+    use crate::made_up::sampled;
     use platform::machine::Machine;
-
-    /// Loads by the number of places, in base and in huge pages.
-    fn found(loads: &[(u64, f64, f64)]) -> Vec<Finding> {
-        let at = |count, pages, load| {
-            let point = Point::new().at(STRIDES, Count(count)).at(PAGES, pages);
-            measured(point, &[(LOAD, load)])
-        };
-        let both = |(count, base, huge): &_| [at(*count, BASE, *base), at(*count, HUGE, *huge)];
-        findings(&Tlb, loads.iter().flat_map(both).collect())
-    }
-
-    #[test]
-    fn pages_beyond_the_reach_cost_and_larger_ones_do_not() {
-        let loads = [
-            (16, 2.0, 2.0),
-            (64, 2.0, 2.0),
-            (256, 4.0, 2.0),
-            (1024, 6.0, 2.0),
-        ];
-        let slow = found(&loads);
-        let expected = "Certain reach: …64 pages (256 KiB)…with 256 pages…4.00 ns in 4 KiB pages";
-        assert_said(&slow, &[expected]);
-        assert_said(&found(&[(1024, 2.0, 3.0)]), &[]);
-        assert_said(&found(&[]), &[]);
-    }
 
     #[test]
     fn a_load_is_timed_here() {

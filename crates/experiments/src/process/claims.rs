@@ -47,6 +47,7 @@ pub(crate) const ALL: &[Claim] = &[
         test: |evidence| {
             let ratios = rates_over(evidence, Call::Getpid, Call::Fork)?;
             about_along(HUNDREDS, OF_HUNDREDS, &ratios, |[least, most]| {
+                let [least, most] = [least, most].map(|times| times.in_unit(Unit::Count));
                 sentence!(
                     "In the time of one fork, exit and wait, a bare system call is made {least} to {most} \
                      times."
@@ -92,7 +93,7 @@ pub(crate) const ALL: &[Claim] = &[
             let [(_, least), (pages, most)] = extremes(&growth)?;
             let said = sentence!(
                 "A fork of the largest parent measured takes {least} to {most} as long as of the smallest, \
-                 the latter in pages of {pages}."
+                 the latter in {pages}."
             );
             Some(decided(ruling, Finding::new("because", said)))
         },

@@ -132,8 +132,8 @@ fn gain(results: &Results, base_page: Pages, huge_page: Pages) -> Option<Finding
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, sampled, setting};
-    use crate::memory::pages::made_up::{BASE, HUGE};
+    use crate::made_up::{sampled, setting};
+    use crate::memory::pages::made_up::BASE;
 
     #[test]
     fn sizes_stay_within_the_memory_there_is() {
@@ -145,25 +145,6 @@ mod tests {
         assert_eq!(largest(&setting), Some(Bytes(1024 * MIB)));
         setting.available_bytes = 300 * MIB;
         assert_eq!(largest(&setting), Some(Bytes(64 * MIB)));
-    }
-
-    #[test]
-    fn growth_with_the_size_and_the_gain_of_huge_pages_are_found_where_they_are() {
-        let (small, large) = ((1, BASE, 110e3), (256, BASE, 2660e3));
-        let huge = (256, HUGE, 356e3);
-        let growth = "Certain growth: Each MiB…adds 10.0 µs to its forks";
-        let gain = "Certain huge_pages: …256 MiB in 4 KiB pages takes 2.66 ms, 7.47 ×";
-        for (costs, expected) in [
-            (&[small, large, huge][..], &[growth, gain][..]),
-            (&[small], &[]),
-            // A cost that falls with the size is noise.
-            (&[(1, BASE, 1.2e5), (256, BASE, 1e5)], &[]),
-        ] {
-            let points = costs.iter().map(|(mibs, pages, cost)| {
-                measured(point(Bytes(mibs * MIB), *pages), &[(COST, *cost)])
-            });
-            assert_said(&findings(&ForkSize, points.collect()), expected);
-        }
     }
 
     #[test]

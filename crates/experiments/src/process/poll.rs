@@ -184,43 +184,8 @@ fn registering(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, count, findings, measure, measured, sampled, setting};
+    use crate::made_up::{count, measure, sampled, setting};
     use std::path::Path;
-
-    /// A poll costs 150 ns and `each` for each descriptor; an epoll costs 250 ns, and its registering
-    /// `register`.
-    fn found(counts: &[u64], each: f64, register: f64) -> Vec<Finding> {
-        let at = |count: &u64| {
-            let poll = 150.0 + each * *count as f64;
-            let epoll = [(WAIT, 250.0), (REGISTER, register)];
-            [
-                measured(point(*count, Call::Poll), &[(WAIT, poll)]),
-                measured(point(*count, Call::Epoll), &epoll),
-            ]
-        };
-        findings(&Poll, counts.iter().flat_map(at).collect())
-    }
-
-    #[test]
-    fn the_number_from_which_epoll_pays_is_found() {
-        let register = "Certain register: …800 ns, 5.00 × as long as one poll of it";
-        let from = "Certain choice: …between 4 and 16 descriptors on…10.8 × as long";
-        for (counts, each, register_ns, expected) in [
-            (&[1, 4, 16, 256][..], 10.0, 800.0, &[from, register][..]),
-            (
-                &[1, 4],
-                200.0,
-                800.0,
-                &["Certain choice: …at any number", "register"],
-            ),
-            (&[1, 4], 10.0, 800.0, &[register]),
-            // A single place is measured, and registering is no more expensive than a poll.
-            (&[1], 10.0, 100.0, &[]),
-            (&[], 10.0, 100.0, &[]),
-        ] {
-            assert_said(&found(counts, each, register_ns), expected);
-        }
-    }
 
     #[test]
     fn no_more_descriptors_are_planned_than_a_process_may_have() {

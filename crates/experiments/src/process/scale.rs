@@ -231,53 +231,17 @@ fn first(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, figures, findings, measure, measured, sampled};
-    use instrument::results::PointResult;
+    use crate::made_up::{measure, sampled};
     use platform::placement::allowed_cpus;
 
     fn point(threads: u64) -> Point {
         Point::new().at(THREADS, Count(threads))
     }
 
-    /// Open+close reaches `open` of linear scaling, page faults `fault`, and the others all of it.
-    fn at((threads, open, fault): (u64, f64, f64)) -> PointResult {
-        let all = threads as f64;
-        let rates = [
-            (Call::Getpid, 20e6 * all),
-            (Call::Open, 1e6 * all * open),
-            (Call::PageFault, 2e6 * all * fault),
-            (Call::Wake, 10e6 * all),
-        ];
-        measured(
-            point(threads),
-            &rates.map(|(call, rate)| (call.metric(), rate)),
-        )
-    }
-
     #[test]
     fn threads_go_in_powers_of_two_up_to_all_processors() {
         assert_eq!(counts(1), [1]);
         assert_eq!(counts(12), [1, 2, 4, 8, 12]);
-    }
-
-    #[test]
-    fn the_call_that_stops_scaling_first_is_named_if_one_does() {
-        const ALONE: (u64, f64, f64) = (1, 1.0, 1.0);
-        // Open+close reaches least of all at the end, but page faults stopped before.
-        let stopped = [ALONE, (2, 0.8, 0.6), (4, 0.3, 0.5)];
-        let first = "Certain first: page fault is the first…2 threads reach 60.0 %";
-        for (points, expected) in [
-            (&stopped[..], &[first][..]),
-            (&[ALONE, (2, 0.9, 0.95)], &[]),
-            // About the limit, nothing is sure.
-            (&[ALONE, (2, 0.75, 0.95)], &[]),
-            (&[ALONE], &[]),
-            (&[(2, 1.0, 1.0)], &[]),
-        ] {
-            let points: Vec<_> = points.iter().copied().map(at).collect();
-            assert_eq!(figures(&Scale, points.clone())[0].series.len(), 4);
-            assert_said(&findings(&Scale, points), expected);
-        }
     }
 
     #[test]

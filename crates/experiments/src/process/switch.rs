@@ -390,8 +390,8 @@ fn crowd(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, figures, findings, measured, sampled};
-    use instrument::results::{PointResult, Verdict};
+    use crate::made_up::{figures, measured, sampled};
+    use instrument::results::PointResult;
 
     #[test]
     fn a_ring_of_threads_goes_round_and_ends() {
@@ -402,29 +402,6 @@ mod tests {
     fn at(kind: Kind, count: u64, working_set: u64, placement: Placement, ns: f64) -> PointResult {
         let point = point_of(kind, Count(count), Bytes(working_set), placement);
         measured(point, &[(SWITCH, ns)])
-    }
-
-    #[test]
-    fn switches_are_compared_by_kind_number_and_placement() {
-        let mut points = vec![
-            at(Kind::Processes, 2, 0, Placement::OneCore, 1500.0),
-            at(Kind::Processes, 32, 65536, Placement::OneCore, 9000.0),
-            at(Kind::Threads, 2, 0, Placement::OneCore, 1200.0),
-            at(Kind::Processes, 2, 0, Placement::TwoCores, 6000.0),
-        ];
-        let [least, cores, address_space, crowd] = [
-            "Certain least: …takes 1.50 µs",
-            "Certain cores: …6.00 µs, 4.00 × as long…put processes that only take turns on one core",
-            "Certain address_space: …1.25 × as long…1.20 µs",
-            "Certain crowd: Among 32 processes that read 64 KiB each…6.00 × as long",
-        ];
-        let all = [least, cores, address_space, crowd];
-        assert_said(&findings(&Switch, points.clone()), &all);
-        points.pop();
-        let on_one_core = findings(&Switch, points.clone());
-        assert_said(&on_one_core, &[least, address_space, crowd]);
-        points[0].estimates[0].verdict = Verdict::BelowResolution;
-        assert_said(&findings(&Switch, points), &[]);
     }
 
     #[test]

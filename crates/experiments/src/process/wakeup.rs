@@ -306,44 +306,8 @@ fn busy(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{assert_said, findings, measured, sampled, setting};
-    use instrument::results::{Percentiles, PointResult};
+    use crate::made_up::{sampled, setting};
     use platform::placement::allowed_cpus;
-
-    /// The median, and what one time in twenty and one in a hundred exceed, in ns.
-    fn at(waker: Waker, load: Load, [p50_ns, p95_ns, p99_ns]: [f64; 3]) -> PointResult {
-        let point = Point::new().at(WAKER, waker).at(LOAD, load);
-        let mut late = measured(point, &[(LATE, p50_ns)]);
-        late.estimates[0].percentiles = Some(Percentiles {
-            p5_ns: p50_ns / 2.0,
-            p50_ns,
-            p95_ns,
-            p99_ns,
-        });
-        late
-    }
-
-    #[test]
-    fn lateness_is_stated_with_its_tail_and_slack_where_there_is_any() {
-        let late = vec![
-            at(Waker::NanoSleep, Load::Idle, [55e3, 110e3, 220e3]),
-            at(Waker::TimerFd, Load::Idle, [5e3, 10e3, 10.1e3]),
-            at(Waker::TimerFd, Load::Busy, [10e3, 20e3, 40e3]),
-            at(Waker::Thread, Load::Idle, [4e3, 8e3, 16e3]),
-        ];
-        assert_said(
-            &findings(&Wakeup, late),
-            &[
-                "Certain woken: …takes 4.00 µs…16.0 µs or more",
-                "Certain timer: …timerfd…5.00 µs late…10.1 µs or more",
-                "Certain slack: …55.0 µs late, 11.0 × as late as timerfd",
-                "Certain busy: …10.0 µs late…40.0 µs or more",
-            ],
-        );
-        let alike = [Waker::NanoSleep, Waker::TimerFd];
-        let alike = alike.map(|waker| at(waker, Load::Idle, [5e3, 10e3, 20e3]));
-        assert_said(&findings(&Wakeup, alike.to_vec()), &["timer"]);
-    }
 
     #[test]
     fn every_sleeper_is_woken_here() {

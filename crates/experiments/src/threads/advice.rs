@@ -87,69 +87,7 @@ fn two_digits(ns: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::find;
-    use crate::made_up::{machine, measured, results, setting};
-    use crate::threads::lock::{BODY, ENTRY, LOCK, LockType};
-
-    /// A step takes 2 ns; a mutex costs 200 ns, and a spin lock as `spin` says for each number of steps.
-    fn advised(spin: impl Fn(f64) -> f64) -> Option<Advice> {
-        let locks = find(LOCKS).expect("it exists");
-        let points = locks.points(&setting(Profile::Standard)).into_iter();
-        let measured = points.map(|point| {
-            let steps = point.level(BODY).expect("all have one").steps() as f64;
-            let entry = match point.level(LOCK).expect("all have one") {
-                LockType::PthreadSpin => spin(steps),
-                LockType::PthreadMutex => 200.0 + 2.0 * steps,
-                _ => 20.0 + 2.0 * steps,
-            };
-            measured(point, &[(ENTRY, entry)])
-        });
-        let (definition, machine) = (locks.definition(), machine());
-        let results = [results(&definition, &machine, measured.collect())];
-        spin_up_to(&Evidence::new(&results))
-    }
-
-    #[test]
-    fn sections_are_spun_for_up_to_the_longest_that_gains() {
-        // 100 steps: 310 against 400; 1000 steps: 3010 against 2200.
-        let advice = advised(|steps| 10.0 + 3.0 * steps).expect("it is decided");
-        assert_eq!((advice.value, advice.usual), (200.into(), 0.into()));
-        assert!((advice.gain.expect("it gains").value - 400.0 / 310.0).abs() < 0.01);
-        let trial = advice.trial.expect("it can be tried");
-        let locks = trial
-            .points
-            .map(|point| point.level(LOCK).expect("it has one"));
-        assert_eq!(locks, [LockType::PthreadMutex, LockType::PthreadSpin]);
-        let said = advice.because.sentence.to_string();
-        assert!(said.contains("on two processors"), "{said}");
-    }
-
-    #[test]
-    fn threads_block_where_spinning_loses_at_every_length() {
-        let advice = advised(|steps| 900.0 + 3.0 * steps).expect("it is decided");
-        assert_eq!((advice.value, advice.gain), (0.into(), None));
-    }
-
-    #[test]
-    fn a_gain_at_some_length_alone_advises_nothing() {
-        let wins_late = |steps: f64| {
-            if steps < 1e4 {
-                900.0 + 3.0 * steps
-            } else {
-                steps
-            }
-        };
-        assert_eq!(advised(wins_late), None);
-        let loses_between = |steps: f64| {
-            if (50.0..500.0).contains(&steps) {
-                900.0
-            } else {
-                steps
-            }
-        };
-        assert_eq!(advised(loses_between), None);
-    }
+    use super::two_digits;
 
     #[test]
     fn a_length_has_two_digits() {

@@ -539,8 +539,7 @@ fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
 
 /// The share of the wake-ups after which the condition held.
 fn held(evidence: &Evidence<'_>, waking: Waking) -> Option<Judgement> {
-    let point = evidence.of(MONITOR)?.at(&[WAKING.at(waking)])?;
-    let share = point.estimate(HELD)?;
+    let share = evidence.estimate(MONITOR, HELD, &[WAKING.at(waking)])?;
     let share = Quantity::exact(share.centre, share.unit);
     let because = Finding::new(
         "because",

@@ -80,7 +80,7 @@ fn condition(results: &Results) -> Option<Finding> {
     let held = |waking| {
         // The number of animals in the report.
         let levels = [WAKING.at(waking), ANIMALS.at(Count(USUAL))];
-        let held = results.at(&levels)?.estimate(HELD)?;
+        let held = results.sound(HELD, &levels)?;
         Some(Quantity::exact(held.centre, held.unit))
     };
     let (hoare, mesa) = (held(Waking::Signal)?, held(Waking::Notify)?);

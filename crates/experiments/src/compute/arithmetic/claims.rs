@@ -97,38 +97,3 @@ fn all_but_division_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
     };
     Some(decided(ruling, Finding::new("because", said)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::Arithmetic;
-    use super::super::findings::tests::{as_published, points, zen_5};
-    use super::*;
-    use crate::made_up::results;
-
-    #[test]
-    fn the_claims_are_judged() {
-        let is_float = |number| [Number::Float32, Number::Float64].contains(&number);
-        let slow_floats = |Work(_, number): Work, _| if is_float(number) { 4.0 } else { 1.0 };
-        // Only division is slower, so much that floats are slower overall.
-        let slow_division = |Work(operation, number): Work, _| {
-            let is_slow = is_float(number) && operation == Operation::Divide;
-            if is_slow { 4.0 } else { 1.0 }
-        };
-        let fast_floats = |Work(_, number): Work, _| if is_float(number) { 0.5 } else { 1.0 };
-        for (points, expected) in [
-            (points(as_published), [Ruling::Holds, Ruling::Holds]),
-            (points(slow_floats), [Ruling::Holds, Ruling::DoesNotHold]),
-            (points(slow_division), [Ruling::Holds, Ruling::DoesNotHold]),
-            (
-                points(fast_floats),
-                [Ruling::DoesNotHold, Ruling::DoesNotHold],
-            ),
-        ] {
-            let (definition, machine) = (Arithmetic.definition(), zen_5());
-            let results = [results(&definition, &machine, points)];
-            let evidence = Evidence::new(&results);
-            let rulings = ALL.iter().map(|claim| claim.judge(&evidence).ruling);
-            assert_eq!(rulings.collect::<Vec<_>>(), expected);
-        }
-    }
-}

@@ -145,10 +145,10 @@ fn swap(results: &Results, pages: Pages, swapped: &PointResult) -> Option<Findin
     let size = largest(results, &[READ, WRITE], &[pages])?;
     let over_memory = |metric| {
         let memory = at(results, metric, size, pages)?;
-        extra(swapped.estimate(metric)?, memory)
+        extra(swapped.sound(metric)?, memory)
     };
     let (read, write) = (over_memory(READ)?, over_memory(WRITE)?);
-    let faults = |of: Faults| swapped.estimate(of.major);
+    let faults = |of: Faults| swapped.sound(of.major);
     let (read_faults, write_faults) = (faults(READ_FAULTS)?, faults(WRITE_FAULTS)?);
     let said = sentence!(
         "4 KiB take {read} longer to read and {write} longer to write if they are in swap, with \
@@ -164,105 +164,24 @@ fn swap(results: &Results, pages: Pages, swapped: &PointResult) -> Option<Findin
 mod tests {
     use super::super::Bandwidth;
     use super::*;
-    use crate::made_up::{self, finding, findings, measured, results, value};
+    use crate::made_up::{self, measured};
     use crate::memory::hierarchy::tests::cost_of;
-    use crate::memory::pages::made_up::{BASE, HUGE};
+    use crate::memory::pages::made_up::BASE;
     use instrument::figure::MarkOrigin;
-    use platform::machine::Machine;
 
     const KIB: f64 = 1024.0;
     const MIB: f64 = 1024.0 * KIB;
 
-    /// ns for a byte of a block that is read through caches of 48 KiB, 2 MiB and 32 MiB.
-    fn cost(size: f64) -> f64 {
-        let levels = [(48.0 * KIB, 0.01), (2.0 * MIB, 0.03), (32.0 * MIB, 0.1)];
-        cost_of(0.005, &levels, size)
-    }
-
-    fn at(size: f64, pages: Pages, factor: f64) -> PointResult {
-        let point = Point::new()
-            .at(BLOCK_SIZE, Bytes(size as u64))
-            .at(PAGES, Backing::Pages(pages));
-        let rate = factor * 1e9 / cost(size);
-        // A first write costs 0.2 ns a byte more than a write: 819.2 ns for 4 KiB.
-        let first = 1e9 / (2.0 * cost(size) / factor + 0.2);
-        let rates = [(FIRST_WRITE, first), (READ, rate), (WRITE, rate / 2.0)];
-        measured(point, &rates)
-    }
-
-    fn curve(pages: Pages, factor: f64) -> Vec<PointResult> {
-        let half_steps = (20..=57).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
-        half_steps.map(|size| at(size, pages, factor)).collect()
-    }
-
-    fn in_swap(swap: Swap, read: f64, write: f64) -> PointResult {
-        let point = Point::new().at(BLOCK_SIZE, Bytes(64 << 20));
-        let rates = [(READ, read), (WRITE, write)];
-        let faults = [(READ_FAULTS.major, 0.125), (WRITE_FAULTS.major, 0.125)];
-        let point = point.at(PAGES, Backing::Swap(swap));
-        measured(point, &[rates, faults].concat())
-    }
-
-    fn findings_on(machine: &Machine, points: Vec<PointResult>) -> Vec<Finding> {
-        Bandwidth.findings(&results(&Bandwidth.definition(), machine, points))
-    }
-
-    /// Makes sure that these numbers of findings are within 5 % of what is expected.
-    fn assert_near(found: &[Finding], expected: &[(&str, &str, f64)]) {
-        for (key, name, expected) in expected {
-            let value = value(found, key, name);
-            let is_near = (value / expected - 1.0).abs() < 0.05;
-            assert!(is_near, "{key} {name}: {value}");
-        }
-    }
-
-    #[test]
-    fn caches_memory_and_pages_are_found() {
-        let points = [curve(BASE, 1.0), curve(HUGE, 1.25)].concat();
-        let found = findings(&Bandwidth, points);
-        let memory = cost(2_f64.powf(28.5));
-        let expected = [
-            ("memory", "read", 1e9 / memory),
-            ("memory", "cached", 1e9 / 0.005),
-            ("huge_pages", "read", 1.25),
-        ];
-        assert_near(&found, &expected);
-        let said = finding(&found, "memory").sentence.to_string();
-        assert!(said.contains("(fits the level 3 cache), "), "{said}");
-        let alike = [curve(BASE, 1.0), curve(HUGE, 1.0)].concat();
-        let alike = findings(&Bandwidth, alike);
-        assert_eq!(finding(&alike, "huge_pages").grade, Grade::Undecided);
-    }
-
-    #[test]
-    fn swap_is_compared_with_memory() {
-        let with = |read, write| {
-            let swapped = in_swap(Swap::MemoryLimited, read, write);
-            let found = findings(&Bandwidth, [curve(BASE, 1.0), vec![swapped]].concat());
-            found.into_iter().filter(|it| it.key == "swap").collect()
-        };
-        // 4 KiB in 40.96 µs and 81.92 µs.
-        let slow: Vec<Finding> = with(1e8, 5e7);
-        let expected = [
-            ("swap", "read", 40_960.0),
-            ("swap", "write", 81_920.0),
-            ("swap", "read_faults", 0.125),
-        ];
-        assert_near(&slow, &expected);
-        // A cost below zero is noise.
-        assert_eq!(with(8e11, 8e11), []);
-    }
-
-    #[test]
-    fn a_block_that_a_cache_holds_is_not_called_memory() {
-        assert_eq!(findings(&Bandwidth, Vec::new()), []);
-        assert_eq!(findings_on(&Machine::default(), Vec::new()), []);
-        assert_eq!(findings(&Bandwidth, vec![at(64.0 * KIB, BASE, 1.0)]), []);
-    }
-
     #[test]
     fn figures_mark_what_was_found_and_what_is_documented() {
-        let figures = made_up::figures(&Bandwidth, curve(BASE, 1.0));
+        let levels = [(48.0 * KIB, 0.01), (2.0 * MIB, 0.03), (32.0 * MIB, 0.1)];
+        let points = (10..=28).map(|step| {
+            let size = 2_f64.powi(step);
+            let point = Point::new().at(BLOCK_SIZE, Bytes(size as u64));
+            let point = point.at(PAGES, Backing::Pages(BASE));
+            measured(point, &[(READ, 1e9 / cost_of(0.005, &levels, size))])
+        });
+        let figures = made_up::figures(&Bandwidth, points.collect());
         assert_eq!((figures.len(), figures[0].series.len()), (3, 2));
         let marks = figures[0].marks.iter().map(|mark| mark.origin);
         let found = marks.filter(|origin| *origin == MarkOrigin::Found);

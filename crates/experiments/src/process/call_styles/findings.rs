@@ -52,29 +52,3 @@ fn deepest(results: &Results) -> Option<Finding> {
     );
     Some(Finding::new("deepest", said).weighing(0.35))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::claims::tests::{points, reported};
-    use super::super::{CallStyles, Style};
-    use crate::made_up::{assert_said, findings};
-    use crate::optimisation::Optimisation;
-
-    #[test]
-    fn a_function_that_is_faster_than_inline_code_gives_no_cost_of_calls() {
-        let found = |function| {
-            let cost = move |style, level| match (style, level) {
-                (Style::Function, Optimisation::FULL) => function,
-                _ => reported(style, level),
-            };
-            findings(&CallStyles, points(cost, 1.0))
-        };
-        assert_said(&found(13.0), &["calls: A function call adds 1.00 ns"]);
-        assert_said(&found(10.0), &[]);
-    }
-
-    #[test]
-    fn too_little_gives_no_finding() {
-        assert_eq!(findings(&CallStyles, Vec::new()), []);
-    }
-}

@@ -59,14 +59,6 @@ impl Body {
     pub(super) const fn complex(steps: u64) -> Self {
         Self::Complex { steps }
     }
-
-    #[cfg(test)]
-    pub(super) fn steps(self) -> u64 {
-        match self {
-            Self::Complex { steps } => steps,
-            Self::Simple | Self::SimpleYield => 0,
-        }
-    }
 }
 
 impl fmt::Display for Body {
