@@ -38,6 +38,30 @@ impl Sentence {
         &self.0
     }
 
+    /// The pieces for readers: a range whose ends look alike is one number.
+    pub fn shown(&self) -> Vec<Piece> {
+        let mut shown = Self::default();
+        for piece in &self.0 {
+            match piece {
+                Piece::Number(number) if shown.ends_in_range_from(number) => {
+                    shown.0.pop();
+                }
+                Piece::Number(number) => shown.0.push(Piece::Number(*number)),
+                Piece::Text(text) => shown.push_text(text),
+            }
+        }
+        shown.0
+    }
+
+    /// True if this ends in a number that looks like `last`, and in the word between the ends of a range.
+    fn ends_in_range_from(&self, last: &Number) -> bool {
+        let [rest @ .., Piece::Number(first), Piece::Text(word)] = &self.0[..] else {
+            return false;
+        };
+        let is_journey = matches!(rest.last(), Some(Piece::Text(text)) if text.ends_with("from "));
+        word == " to " && !is_journey && looks(&first.quantity) == looks(&last.quantity)
+    }
+
     /// The numbers in order; a repeated number appears repeatedly.
     pub fn numbers(&self) -> impl Iterator<Item = &Number> {
         self.0.iter().filter_map(|piece| match piece {
@@ -88,12 +112,21 @@ impl Sentence {
 
     /// The sentence as a line of text, with each number formatted by `show`.
     pub fn text(&self, show: impl Fn(&Quantity) -> String) -> String {
-        let pieces = self.0.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
+        let pieces = self.shown().into_iter().map(|piece| match piece {
+            Piece::Text(text) => text,
             Piece::Number(number) => show(&number.quantity),
         });
         pieces.collect()
     }
+}
+
+/// The value and the ends of its interval as they are printed.
+fn looks(quantity: &Quantity) -> [Option<String>; 3] {
+    let ends = quantity
+        .interval
+        .map(|interval| [interval.low, interval.high]);
+    let [low, high] = [0, 1].map(|index| ends.map(|ends| ends[index]));
+    [Some(quantity.value), low, high].map(|value| Some(quantity.unit.show(value?, 3)))
 }
 
 /// Numbers have three significant digits and no intervals, for logs and tests.
@@ -183,6 +216,21 @@ mod tests {
     use super::Piece;
     use crate::finding::sentence;
     use crate::quantity::{Bytes, Quantity, Unit};
+
+    #[test]
+    fn a_range_whose_ends_look_alike_is_one_number() {
+        let range = |high: f64| {
+            let [low, high] = [1.0, high].map(|times| Quantity::exact(times, Unit::Ratio));
+            let sentence = sentence!("It takes {low} to {high} as long.");
+            assert_eq!(sentence.numbers().count(), 2);
+            sentence.to_string()
+        };
+        assert_eq!(range(1.001), "It takes 1.00 × as long.");
+        assert_eq!(range(1.01), "It takes 1.00 × to 1.01 × as long.");
+        let same = Quantity::exact(1.0, Unit::Ratio);
+        let sentence = sentence!("It falls from {same} to {same}.");
+        assert_eq!(sentence.to_string(), "It falls from 1.00 × to 1.00 ×.");
+    }
 
     #[test]
     fn numbers_stay_numbers_and_words_become_one_text() {

@@ -185,8 +185,8 @@ impl From<Piece> for Text {
 
 impl From<&Sentence> for Text {
     fn from(sentence: &Sentence) -> Self {
-        let pieces = sentence.pieces().iter().flat_map(|piece| match piece {
-            finding::Piece::Text(words) => Self::marked(words).0,
+        let pieces = sentence.shown().into_iter().flat_map(|piece| match piece {
+            finding::Piece::Text(words) => Self::marked(&words).0,
             finding::Piece::Number(number) => {
                 let (centre, range) = show::parts(&number.quantity);
                 vec![Piece::Number(centre, range)]
