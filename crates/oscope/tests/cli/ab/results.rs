@@ -119,7 +119,7 @@ fn a_name_of_several_lines_is_shown_on_one() {
         place
             .oscope(&["ab", "-r", "2", "echo a\necho `id`", "true | cat"])
             .args(["--export-csv", &csv, "--export-markdown", &markdown]),
-        "0 | > \n echo a echo `id`   | > 'echo a echo `id`'",
+        "0 | > \n echo a echo `id` | > 'echo a echo `id`'",
     );
     assert!(!shown.contains("echo a\necho"), "{shown}");
     let csv = place.read("a.csv");
