@@ -106,7 +106,8 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
         let mut line = line(&key, &usual, &because);
         if let Some(trial) = advice.trial {
             let [usual, advised] = trial.points;
-            line += &format!("  tried: {usual}; {advised}\n");
+            let tried = format!("  tried: {usual}; {advised}\n");
+            line.push_str(&tried);
         }
         Some(line)
     });
