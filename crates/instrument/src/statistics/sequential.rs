@@ -135,7 +135,9 @@ impl Sequential {
     /// The interval of the centre; `None` while there are too few trials for any.
     pub fn interval(&self) -> Option<Interval> {
         let range = self.range()?;
-        let reach = range.high - range.low + f64::MIN_POSITIVE;
+        // Equal differences have no spread: the ends must still differ from them after rounding.
+        let rounding = 4.0 * f64::EPSILON * range.low.abs().max(range.high.abs());
+        let reach = range.high - range.low + rounding + f64::MIN_POSITIVE;
         let range = Interval::new(range.low - reach, range.high + reach)?;
         if !self.is_above(range.low) || !self.is_below(range.high) {
             return None;

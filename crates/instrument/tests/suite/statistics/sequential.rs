@@ -191,6 +191,18 @@ fn a_difference_of_one_per_cent_is_found_soon_and_rightly() {
 }
 
 #[test]
+fn a_difference_without_spread_is_known_exactly() {
+    let mut test = Sequential::new(0.01);
+    for _ in 0..20 {
+        test.add(&[2.0_f64.ln()]);
+    }
+    let interval = test
+        .interval()
+        .expect("twenty equal differences are enough");
+    assert!((interval.low - 2.0_f64.ln()).abs() < 1e-9 && interval.half_width() < 1e-9);
+}
+
+#[test]
 fn equal_programs_are_called_equivalent_within_the_margin() {
     for (noise, least) in [(Noise::Quiet, 0.99), (Noise::TwoSpeeds, 0.95)] {
         let outcomes = (0..100).map(|seed| run(noise, 1.0, 2, &rules(60.0), seed));

@@ -105,7 +105,7 @@ fn the_experiment_is_measured_and_judged() {
     assert!(!points.is_empty(), "nothing was measured");
     let claims = list(&run, "claims").iter();
     let judged = claims.filter(|claim| claim["experiments"][0] == "transfer.file");
-    assert_eq!(judged.count(), 8);
+    assert_eq!(judged.count(), 6);
     assert!(place.read("page.html").contains("Transfer of a file"));
     assert!(place.names("scratch").is_empty());
 }
