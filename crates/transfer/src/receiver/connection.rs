@@ -289,7 +289,10 @@ impl<'r> Connection<'r> {
         self.options
             .progress
             .fetch_add(len.into(), Ordering::Relaxed);
-        if incoming.target.is_err() {
+        if incoming.target.is_err() && !incoming.is_reported {
+            // Writes on their way keep the file open, and with it its name and its room, which the sender may need
+            // as soon as it knows.
+            let _ = self.store.settle()?;
             self.report(incoming, None)?;
         }
         Ok(())
