@@ -48,7 +48,10 @@ impl Observer for Live<'_> {
 
 impl Live<'_> {
     fn show(&mut self, pass: usize) -> Result<()> {
-        let shows_glance = self.glance_before.is_some_and(|known| pass >= known);
+        // Once it is printed, only a terminal shows more of it.
+        let shows_glance = self.glance_before.is_some_and(|known| {
+            pass == known || pass > known && style::size_of_stderr().is_some()
+        });
         let page = self.page.filter(|_| pass > 0);
         if !shows_glance && page.is_none() {
             return Ok(());
