@@ -69,18 +69,30 @@ fn is_wrong_use(error: &files::Error) -> bool {
     )
 }
 
-/// Does `one` with each of `items`. Of several, one that fails is reported, and the next follows.
-fn with_each<T>(items: &[T], mut one: impl FnMut(&T) -> Result<()>) -> Result<Exit> {
+/// Does `one` with each of `items`, and prints the list of what it returns as JSON if that is asked for. Of several,
+/// one that fails is reported, and the next follows.
+fn with_each<T>(
+    items: &[T],
+    common: &Common,
+    mut one: impl FnMut(&T) -> Result<Option<Value>>,
+) -> Result<Exit> {
     let mut exit = Exit::Done;
+    let mut list = Vec::new();
     for item in items {
-        if let Err(error) = one(item) {
-            let is_stopped = matches!(error.downcast_ref(), Some(files::Error::Stopped));
-            if items.len() == 1 || is_stopped {
-                return Err(error);
+        match one(item) {
+            Ok(done) => list.extend(done),
+            Err(error) => {
+                let is_stopped = matches!(error.downcast_ref(), Some(files::Error::Stopped));
+                if items.len() == 1 || is_stopped {
+                    return Err(error);
+                }
+                output::say(&format!("oscope: {}", exit::words(&error)));
+                exit = Exit::Incomplete;
             }
-            output::say(&format!("oscope: {}", exit::words(&error)));
-            exit = Exit::Incomplete;
         }
+    }
+    if common.json {
+        output::show_json(&list)?;
     }
     Ok(exit)
 }

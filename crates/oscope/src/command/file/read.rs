@@ -158,12 +158,10 @@ pub fn sum_files(arguments: &SumArguments, common: &Common, interrupt: Interrupt
         block_bytes: arguments.block_size.map(block_bytes),
         threads: arguments.threads.map(usize::from),
     };
-    let mut list = Vec::new();
-    let exit = with_each(&arguments.paths, |path| {
+    with_each(&arguments.paths, common, |path| {
         let timed = sum(path, &wishes, arguments.cold, common, interrupt)?;
         if common.json {
-            list.push(to_json(path, &timed));
-            return Ok(());
+            return Ok(Some(to_json(path, &timed)));
         }
         let (sum, _) = &timed.value;
         // Before the sum, so that the sum is the last line on the terminal.
@@ -171,12 +169,9 @@ pub fn sum_files(arguments: &SumArguments, common: &Common, interrupt: Interrupt
             output::say(&explain(path, &timed));
         }
         let name = escaped(path);
-        output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))
-    })?;
-    if common.json {
-        output::show_json(&list)?;
-    }
-    Ok(exit)
+        output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))?;
+        Ok(None)
+    })
 }
 
 fn sum(

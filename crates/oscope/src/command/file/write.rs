@@ -101,12 +101,10 @@ pub fn copy_files(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Re
             return Err(WrongUse(sentence).into());
         }
     }
-    let mut list = Vec::new();
-    let exit = with_each(&Vec::from_iter(pairs), |(target, source)| {
+    with_each(&Vec::from_iter(pairs), common, |(target, source)| {
         let (copied, facts) = copy_file(source, target, arguments, common, interrupt)?;
         if common.json {
-            list.push(facts.into_json());
-            return Ok(());
+            return Ok(Some(facts.into_json()));
         }
         output::show(&format!(
             "{}: {:.DIGITS$} in {:.DIGITS$} by {}\n",
@@ -114,12 +112,9 @@ pub fn copy_files(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Re
             Bytes(copied.value.bytes),
             Nanoseconds(copied.wall_ns as f64),
             copied.value.method.name()
-        ))
-    })?;
-    if common.json {
-        output::show_json(&list)?;
-    }
-    Ok(exit)
+        ))?;
+        Ok(None)
+    })
 }
 
 /// Copies `source` to `target`, and compares with dd if that is wanted.
