@@ -6,11 +6,10 @@
 
 use super::both;
 use super::outlet::Queue;
-use crate::cover::{Cover, Guard, Initiator, Keys, Responder, Suite};
+use crate::cover::{Cover, Guard, Initiator, Keys, Responder, hello};
 use crate::method::ReceiveMethod;
 use crate::protocol::{
-    Answer, FileName, Frame, GREETING_BYTES, HEAD_BYTES, Header, Hello, Part, Partial, VERSION,
-    Verdict,
+    Answer, FileName, Frame, GREETING_BYTES, HEAD_BYTES, Header, Part, Partial, Verdict,
 };
 use crate::{Limits, Token};
 use proptest::collection::vec;
@@ -88,14 +87,7 @@ const COUNT: usize = 17;
 
 /// The keys of both directions of a connection.
 fn keys(stream: u16) -> (Keys, Keys) {
-    let hello = Hello {
-        version: VERSION,
-        cover: Cover::Sealed,
-        suite: Some(Suite::Aes),
-        streams: 2,
-        stream,
-        session: [5; 16],
-    };
+    let hello = hello(stream);
     let token = Token::new(b"0123456789abcdef").unwrap();
     let initiator = Initiator::new(&token, &hello.encode()).unwrap();
     let responder = Responder::new(&token, &hello.encode(), &initiator.opening).unwrap();

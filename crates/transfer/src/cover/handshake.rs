@@ -113,13 +113,14 @@ fn keys(state: &mut HandshakeState, hello: &Hello) -> Result<(Keys, Keys)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::{Initiator, Responder};
     use crate::cover::{Check, Cover, Guard, Suite};
     use crate::protocol::{Answer, Hello, VERSION, Verdict};
     use crate::token::Token;
 
-    fn hello(stream: u16) -> Hello {
+    /// The first words on the connection `stream` of two.
+    pub(crate) fn hello(stream: u16) -> Hello {
         Hello {
             version: VERSION,
             cover: Cover::Sealed,

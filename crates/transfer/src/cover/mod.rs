@@ -19,6 +19,8 @@ mod handshake;
 mod vectors;
 
 pub(crate) use guard::Guard;
+#[cfg(test)]
+pub(crate) use handshake::tests::hello;
 pub(crate) use handshake::{Initiator, OPENING_BYTES, Responder};
 
 use crate::protocol::{CHECK_BYTES, HEADER_BYTES};
