@@ -1,7 +1,7 @@
 //! Claims about Linux and Windows, judged by a run on each.
 //!
-//! On two machines, or under a program that stands in for Windows, two runs compare more than the systems. Whoever
-//! chooses the runs is told so.
+//! On two machines, or under a program that stands in for Windows, two runs compare more than the systems. A caution
+//! in the output says so.
 
 use crate::judging::{ALMOST, MARGIN, alike_along, decided, larger_among};
 use crate::prelude::*;
@@ -9,7 +9,6 @@ use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::curve::{Curve, Onset};
 use instrument::definition::Better;
 use instrument::point::Level;
-use instrument::statistics::Interval;
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const FOOTPRINT: &str = "memory.footprint";
@@ -246,10 +245,9 @@ fn faster_on_linux(gains: &Gains) -> Option<Judgement> {
 fn faster_on_windows(gains: &Gains) -> Option<Judgement> {
     gains.judged(|gains| {
         let turned = gains.iter().map(|((), gain)| {
-            let ends = gain.interval;
             let turned = Quantity {
                 value: 1.0 / gain.value,
-                interval: ends.and_then(|ends| Interval::new(1.0 / ends.high, 1.0 / ends.low)),
+                interval: gain.interval.and_then(|interval| interval.inverse()),
                 ..*gain
             };
             ((), turned)

@@ -175,7 +175,7 @@ impl Trial {
         } = contest.pairs(0.0).pop()?;
         Some(Outcome {
             gain: 1.0 / ratio,
-            interval: interval.and_then(|it| Interval::new(1.0 / it.high, 1.0 / it.low)),
+            interval: interval.and_then(|it| it.inverse()),
             pairs: contest.blocks(),
         })
     }

@@ -86,6 +86,11 @@ impl Interval {
         relative.is_finite().then_some(relative)
     }
 
+    /// The interval of the inverse of a ratio; `None` if that has no finite ends.
+    pub fn inverse(&self) -> Option<Self> {
+        Self::new(1.0 / self.high, 1.0 / self.low)
+    }
+
     /// Half the distance between the ends.
     pub fn half_width(&self) -> f64 {
         self.high / 2.0 - self.low / 2.0
