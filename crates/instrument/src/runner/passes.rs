@@ -11,8 +11,8 @@ use crate::statistics::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Before these passes over all points, counted from 0, points are added where curves bend. The first waits for a second process of
-/// each point, and after the last there are enough passes left for an estimate.
+/// Before these passes over all points, counted from 0, points are added where curves bend. The first waits for a
+/// second process of each point, and after the last there are enough passes left for an estimate.
 const REFINING: std::ops::RangeInclusive<usize> = 2..=3;
 
 /// The largest share of the time for the first pass, unless an experiment would have no visit.

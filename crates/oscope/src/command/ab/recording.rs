@@ -225,7 +225,7 @@ pub fn take(
     observe(recorder, &event)
 }
 
-/// Ends a point that could not be measured to its end. Others stay open: whoever reads them judges all their samples.
+/// Ends a point that could not be measured to its end. Others stay open: all their samples are judged when they are read.
 pub fn close(
     recorder: &mut Recorder<'_>,
     definition: &Definition,
