@@ -36,7 +36,7 @@ pub(super) const DESIGN: Design = Design {
     method: "The process opens the given number of eventfds, and keeps the one in the middle \
              ready. Then it waits for all of them, n times in each leg. Each wait is one system \
              call, which returns at once and reports that one descriptor. The fixed cost that \
-             shorter legs show is subtracted. poll: the call hands the list of all descriptors to \
+             shorter legs show is subtracted. poll: the call passes the list of all descriptors to \
              the kernel each time. The kernel queues itself at each descriptor until it finds a \
              ready one, and only looks at the rest: the middle represents any place. epoll: the \
              descriptors are registered before, which is not timed; the call is epoll_wait, \

@@ -4,4 +4,5 @@ mod charts;
 mod document;
 mod escaping;
 mod packed;
+mod recorded;
 mod size;
