@@ -182,13 +182,14 @@ fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
 
 fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
     let several = modes::several(&estimate.by_process);
-    let centres = several.or_else(|| Some(uncovered_halves(estimate)?.to_vec()))?;
-    let distance = centres.last()? - centres.first()?;
-    (distance.is_finite() && distance > MODE_DISTANCE * estimate.centre.abs()).then(|| {
-        Warning::SeveralModes {
-            metric: metric.name.clone(),
-            centres,
-        }
+    let mut centres = several.or_else(|| Some(uncovered_halves(estimate)?.to_vec()))?;
+    // Modes that a reader would call one value are shown as one.
+    let apart = MODE_DISTANCE * estimate.centre.abs();
+    centres.dedup_by(|next, kept| *next - *kept <= apart);
+    let all_finite = centres.iter().all(|centre| centre.is_finite());
+    (centres.len() > 1 && all_finite).then(|| Warning::SeveralModes {
+        metric: metric.name.clone(),
+        centres,
     })
 }
 
@@ -208,6 +209,7 @@ mod tests {
     use crate::quantity::Unit;
     use crate::results::Estimate;
     use crate::sample::{Batch, Disturbance, Reading, Sample};
+    use crate::statistics::modes;
     use platform::usage::Usage;
 
     #[test]
@@ -322,6 +324,27 @@ mod tests {
             labels(&batches).contains(&"several modes"),
             "{:?}",
             labels(&batches)
+        );
+    }
+
+    #[test]
+    fn modes_that_nearly_agree_are_shown_as_one() {
+        let speeds = [100.0, 101.0, 150.0];
+        let costs = (0..60).map(|index| speeds[index % 3] + (index / 3) as f64 * 1e-3);
+        let batches = in_passes(costs);
+        let estimates = Estimate::all(&definition(), &batches);
+        assert_eq!(
+            modes::several(&estimates[0].by_process).map(|all| all.len()),
+            Some(3)
+        );
+        let warnings = judge(&definition(), &estimates, &batches);
+        let centres = warnings.iter().find_map(|warning| match warning {
+            Warning::SeveralModes { centres, .. } => Some(centres.as_slice()),
+            _ => None,
+        });
+        assert!(
+            matches!(centres, Some([low, high]) if high - low > 49e6),
+            "{warnings:?}"
         );
     }
 

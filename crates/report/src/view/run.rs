@@ -143,7 +143,10 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
 fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::Drift { change, .. } => change.abs(),
-        Warning::SeveralModes { centres, .. } => centres.len() as f64,
+        Warning::SeveralModes { centres, .. } => {
+            let ends = centres.first().zip(centres.last());
+            ends.map_or(0.0, |(low, high)| (high - low).abs() / low.abs())
+        }
         Warning::NotWarm => 0.0,
         Warning::TargetMissed { reached, .. } => reached.unwrap_or(f64::INFINITY),
     }
