@@ -157,12 +157,18 @@ fn overlap(results: &Results) -> Option<Finding> {
     let &[(idlest, least), .., (busiest, most)] = overlaps.as_slice() else {
         return None;
     };
-    let said = sentence!(
-        "The core overlaps {most} independent operations of {busiest} and {least} of {idlest}: a chain \
-         in which each waits for the last is slower by that factor.",
-        busiest = busiest.title(),
-        idlest = idlest.title(),
-    );
+    let (busiest, idlest) = (busiest.title(), idlest.title());
+    let said = if least.value > 1.0 && least.differs_from(1.0) {
+        sentence!(
+            "The core overlaps {most} independent operations of {busiest} and {least} of {idlest}: a \
+             chain in which each waits for the last is slower by that factor.",
+        )
+    } else {
+        sentence!(
+            "The core overlaps {most} independent operations of {busiest} and none of {idlest}: a chain \
+             in which each waits for the last is slower by that factor.",
+        )
+    };
     Some(by_ratio("overlap", said, &most).weighing(0.45))
 }
 
