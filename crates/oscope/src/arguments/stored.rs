@@ -210,7 +210,7 @@ pub struct Sharing {
 // The output file.
 #[derive(Args, Debug)]
 pub struct Output {
-    /// File to write; `-` is standard output [default: standard output, if it is no terminal]
+    /// File to write; `-` is standard output [default: standard output, unless it is a terminal]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite an existing file

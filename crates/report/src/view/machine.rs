@@ -171,7 +171,7 @@ fn system(run: &Run) -> Group {
         pair("Virtualised by", machine.hypervisor.as_ref()),
         pair("Product", machine.product.as_ref()),
         pair("Load over 1, 5 and 15 minutes", load),
-        pair("Running since", uptime),
+        pair("Up for", uptime),
         pair("Fingerprint", Some(&run.header.machine_fingerprint)),
     ];
     let redacted = run
@@ -206,7 +206,10 @@ fn settings(run: &Run) -> Group {
         pair("Turbo", frequency.turbo.map(yes_no)),
         pair("Clock at the start", frequency.current_hz.map(hertz)),
         pair("Clock range", range),
-        pair("Two threads a core", environment.smt_active.map(yes_no)),
+        pair(
+            "Hardware threads share cores (SMT)",
+            environment.smt_active.map(yes_no),
+        ),
         pair("Isolated processors", isolated),
         pair("CPU limit of the control group", limit),
         pair("Clock source", environment.clock_source.as_ref()),
@@ -233,7 +236,7 @@ fn storage(run: &Run) -> Group {
         pair("Mounted with", Some(storage.mount_options.join(", "))),
         pair("Source", storage.source.as_ref()),
         pair("Device", storage.block_device.as_ref()),
-        pair("Turning", storage.rotational.map(yes_no)),
+        pair("Rotational", storage.rotational.map(yes_no)),
         pair("Scheduler", storage.scheduler.as_ref()),
         pair("Read-ahead", storage.read_ahead_bytes.map(bytes)),
         pair(
