@@ -41,10 +41,14 @@ pub use whole::{Excluded, Together};
 
 use crate::lists::{counts, grouped};
 use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWER, UNTESTED};
+use instrument::quantity::counted;
 use one_clock::{OneClock, UNKNOWN_SLOPES};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Of the metrics whose values moved together, those that a reader sees.
+const FOREMOST: usize = 6;
 
 /// The input of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +187,15 @@ impl<'a> Comparison<'a> {
         let mut statements = whole::by_experiment(&self.rows);
         statements.extend(whole::remedies(&self.rows));
         statements.extend(self.excluded().map(|excluded| excluded.text()));
-        statements.extend(self.together().iter().map(Together::text));
+        let together = self.together();
+        let (foremost, rest) = together.split_at(together.len().min(FOREMOST));
+        statements.extend(foremost.iter().map(Together::text));
+        if !rest.is_empty() {
+            let more = counted(rest.len() as u64, "more metric");
+            statements.push(format!(
+                "The values of {more} moved together; `--json` lists them."
+            ));
+        }
         statements
     }
 

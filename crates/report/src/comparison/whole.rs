@@ -4,7 +4,7 @@
 use super::{Remedy, Row, Verdict};
 use crate::lists::grouped;
 use crate::show;
-use instrument::quantity::{Unit, significant};
+use instrument::quantity::Unit;
 use instrument::statistics::summary::median;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -127,16 +127,22 @@ impl Excluded {
         })
     }
 
-    /// The statement for readers.
+    /// The statement for readers. A difference beyond a factor of two excludes nothing that a reader would doubt.
     pub fn text(&self) -> String {
-        format!(
-            "By their 95 % intervals, no value is slower by more than {} or faster by more than {}; \
-             {} of {} are within {} of each other.",
-            size(self.slower_beyond),
-            size(self.faster_beyond),
+        let percent = |share| Unit::Share.show(share, 2);
+        let near = format!(
+            "{} of {} are within {} of each other",
             self.within,
             self.values,
             Unit::Share.show(self.near, 1)
+        );
+        if self.slower_beyond.max(self.faster_beyond) > 1.0 {
+            return format!("By their 95 % intervals, {near}.");
+        }
+        format!(
+            "By their 95 % intervals, no value is slower by more than {} or faster by more than {}; {near}.",
+            percent(self.slower_beyond),
+            percent(self.faster_beyond)
         )
     }
 }
@@ -185,15 +191,6 @@ impl Together {
     }
 }
 
-/// A difference as a share, or as a factor if it exceeds a factor of two.
-fn size(share: f64) -> String {
-    if share <= 1.0 {
-        Unit::Share.show(share, 2)
-    } else {
-        format!("a factor of {}", significant(share + 1.0, 2))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Row;
@@ -201,6 +198,7 @@ mod tests {
     use crate::comparison::{Remedy, Verdict};
     use instrument::experiment::{Definition, Metric};
     use instrument::point::Point;
+    use instrument::statistics::Interval;
 
     fn definition() -> Definition {
         Definition {
@@ -225,6 +223,11 @@ mod tests {
             excluded.text(),
             "By their 95 % intervals, no value is slower by more than 13 % or faster by more than \
              2.0 %; 2 of 3 are within 5 % of each other."
+        );
+        rows[2].interval = Interval::new(1e-6, 1.0);
+        assert_eq!(
+            Excluded::of(&rows).unwrap().text(),
+            "By their 95 % intervals, 2 of 3 are within 5 % of each other."
         );
         for row in &mut rows {
             row.interval = None;
