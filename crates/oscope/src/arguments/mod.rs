@@ -16,8 +16,8 @@ use std::path::PathBuf;
 pub use ab::{Ab, TimeUnit, Varied, Vary};
 pub use run::{Glance, Run, Worker};
 pub use stored::{
-    Advise, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, History, Import, Output,
-    Plot, Report, Reproduce, Sharing, Show, Verify, parse_level,
+    Advise, AuthorProgram, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, History,
+    Import, Output, Plot, Programs, Report, Reproduce, Sharing, Show, Verify, parse_level,
 };
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost

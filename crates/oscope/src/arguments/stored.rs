@@ -1,9 +1,10 @@
 //! The command lines of commands on stored runs: output formats and files.
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use instrument::point::Level;
 use instrument::quantity::Bytes;
 use report::reproduce::{self, Choice};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -346,12 +347,16 @@ Examples:
   oscope reproduce A --of latest --json
   oscope reproduce --all --output reports.html
   oscope reproduce --all --output reports.md
-  oscope reproduce --list")]
+  oscope reproduce --list
+  oscope reproduce program A run big.iso -r 524288 10000")]
+#[command(args_conflicts_with_subcommands = true)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of the command line"
 )]
 pub struct Reproduce {
+    #[command(subcommand)]
+    pub program: Option<Programs>,
     /// A report by its letter [default: all five]
     #[arg(value_name = "REPORT", value_enum, ignore_case = true)]
     pub report: Option<Letter>,
@@ -385,6 +390,38 @@ pub struct Reproduce {
     pub markdown: bool,
     #[command(flatten)]
     pub output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Programs {
+    /// Do what a program of a report does, with its authors' arguments, and print what it printed
+    ///
+    /// Nothing of the reports is executed: a command of oscope does the work, and is printed first.
+    Program(AuthorProgram),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope reproduce program A run big.iso -r 524288 10000
+  oscope reproduce program A run new -w 4096 20
+  oscope reproduce program B fast big.iso
+  oscope reproduce program D lock-vs-spinlock 30")]
+pub struct AuthorProgram {
+    /// The report's letter
+    #[arg(value_name = "REPORT", value_enum, ignore_case = true)]
+    pub report: Letter,
+    /// The program and its arguments
+    #[arg(
+        value_name = "CALL",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub call: Vec<OsString>,
+    /// Overwrite an existing file; the option goes before REPORT
+    #[arg(long, visible_alias = "overwrite")]
+    pub force: bool,
 }
 
 /// A report by its letter.

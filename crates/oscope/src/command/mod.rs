@@ -2,6 +2,7 @@
 
 mod ab;
 mod advise;
+mod author_program;
 mod browser;
 mod claims;
 mod compare;

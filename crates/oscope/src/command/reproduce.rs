@@ -1,7 +1,7 @@
 //! `oscope reproduce`: the published reports, figure by figure.
 
-use super::run;
-use crate::arguments::{Common, Reproduce};
+use super::{author_program, run};
+use crate::arguments::{Common, Programs, Reproduce};
 use crate::exit::{self, Exit, WrongUse};
 use crate::target::Target;
 use crate::{output, selection, setting, stored, style};
@@ -28,6 +28,9 @@ const MORE_TIME: f64 = 4.0;
 const MARGIN: f64 = 1.5;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
+    if let Some(Programs::Program(program)) = &arguments.program {
+        return author_program::execute(program, common);
+    }
     if arguments.list {
         output::show_painted(&style::painted(&view::places(), common))?;
         return Ok(Exit::Done);

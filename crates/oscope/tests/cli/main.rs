@@ -5,6 +5,7 @@
 mod common;
 
 mod ab;
+mod author_programs;
 mod commands;
 mod compare;
 mod delete;
