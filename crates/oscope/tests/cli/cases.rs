@@ -4,7 +4,7 @@
 //! with `# ` and its name. It has a folder of its own, where its steps run one after the other:
 //!
 //! - `$ LINE` is a command, checked by the indented lines under it. Commands in a row share these lines.
-//! - `do LINE` is a command that succeeds, such as the preparation of a file.
+//! - `do LINE` has commands that all succeed, such as the preparation of a file.
 //! - `needs LINE` skips the rest of the case if this command fails.
 //! - `sql STATEMENT` changes the store.
 //! - `edit FILE` sets values of a JSON file: `/run/header/name = after`.
@@ -51,7 +51,7 @@ macro_rules! files {
     };
 }
 
-files! { ab commands compare damage documents files fleet labs outputs references reproduce runs stores terminals transfers }
+files! { ab commands compare damage documents files fleet judged labs outputs references reproduce runs stores terminals transfers }
 
 #[test]
 fn each_file_has_its_test() {
@@ -197,10 +197,10 @@ impl Case {
             let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
             match word {
                 "--" => {}
-                "do" => self.check(&line, &[], &self.output(rest))?,
-                "$" => self.check(&line, &below, &self.output(rest))?,
+                "do" => self.check(&line, &[], &self.output("-ec", rest))?,
+                "$" => self.check(&line, &below, &self.output("-c", rest))?,
                 "needs" => {
-                    if !self.output(rest).status.success() {
+                    if !self.output("-c", rest).status.success() {
                         eprintln!("skipped: this fails here: {rest}");
                         return Ok(());
                     }
@@ -232,11 +232,12 @@ impl Case {
         Ok(())
     }
 
-    fn output(&self, line: &str) -> Output {
+    /// The output of a line of bash; with `-ec`, its first failure ends it.
+    fn output(&self, option: &str, line: &str) -> Output {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new("bash");
         command
-            .args(["-o", "pipefail", "-c", line])
+            .args(["-o", "pipefail", option, line])
             .current_dir(&self.folder)
             .env("HERE", &self.folder)
             .env("STORE", self.folder.join("oscope.db"))
@@ -361,7 +362,7 @@ fn unlike(document: &Value, schema: &str) -> Vec<String> {
 #[test]
 fn each_kind_of_expectation_can_fail() {
     for (steps, wrong) in [
-        ("do false", "exit 0"),
+        ("do false; true", "exit 0"),
         ("$ exit 3\n  exit 0,1", "exit 0,1"),
         ("$ echo a\n  > b", "> b"),
         ("$ echo a\n  >", ">"),
