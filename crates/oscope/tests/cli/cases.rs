@@ -12,9 +12,9 @@
 //! - `receive OPTIONS` starts `oscope receive`, with its address in `$TO`; `received` waits for its end.
 //! - `-- ` begins a remark.
 //!
-//! Commands are lines of bash. `oscope` has the store `$STORE`: `oscope.db` in the folder `$HERE`. `measure` is a short
-//! run, `other-user` runs a command without the rights of root, `without-reader` with a standard output that nobody
-//! reads. `$PROGRAM` is the file of the program, `$RUNS` the folder of exported runs. What is expected:
+//! Commands are lines of bash. `oscope` has the store `$STORE`, which is `oscope.db` in the folder `$HERE`. The other
+//! programs for tables are in `tests/programs`. `$PROGRAM` is the file of oscope, `$RUNS` the folder of exported runs.
+//! With `OSCOPE_CASE=WORDS` in the environment, only cases with these words in their name run. What is expected:
 //!
 //! - `exit 0,1`: one of these exit codes; 0 without such a line.
 //! - `> TEXT` and `2> TEXT`: standard output and standard error contain the text, with `!>` and `!2>` they do not.
@@ -32,11 +32,11 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Output;
 use testing::Command;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// A test for each file.
@@ -51,41 +51,25 @@ macro_rules! files {
     };
 }
 
-files! { ab commands compare damage documents files fleet judged labs outputs references reproduce runs stores terminals transfers }
+files! {
+    ab commands compare damage documents files fleet judged labs outputs references
+    reproduce runs stores terminals transfers
+}
 
 #[test]
 fn each_file_has_its_test() {
-    let files = fs::read_dir(FOLDER).expect("it is there").flatten();
-    let mut names: Vec<_> = files.map(|file| file.path()).collect();
+    let files = fs::read_dir(format!("{TESTS}/cases")).expect("it is there");
+    let names = files.flatten().map(|file| file.file_name());
+    let mut names: Vec<_> = names.map(|it| it.to_string_lossy().into_owned()).collect();
     names.sort();
-    let names = names.iter().filter_map(|path| path.file_stem()?.to_str());
-    assert!(names.eq(FILES.iter().copied()));
+    let expected: Vec<_> = FILES.iter().map(|name| format!("{name}.txt")).collect();
+    assert_eq!(names, expected);
 }
 
-/// Programs for all cases.
-const PROGRAMS: [(&str, &str); 4] = [
-    ("oscope", "exec \"$PROGRAM\" --store \"$STORE\" \"$@\"\n"),
-    (
-        "measure",
-        // A busy machine measures less than all in its time.
-        "mkdir -p scratch\n\
-         oscope run process.calls --at call=getpid --budget 10min --no-page --dir scratch \"$@\"\n\
-         test $? -le 1\n",
-    ),
-    (
-        "other-user",
-        "test \"$(id -u)\" = 0 || exec \"$@\"\n\
-         exec setpriv --reuid=65534 --regid=65534 --clear-groups -- \"$@\"\n",
-    ),
-    (
-        "without-reader",
-        "mkfifo $$.pipe; exec 3<>$$.pipe 4>$$.pipe 3<&-; rm $$.pipe\nexec \"$@\" >&4 4>&-\n",
-    ),
-];
-
 fn assert_holds(name: &str) {
-    let table = fs::read_to_string(format!("{FOLDER}/{name}.txt")).expect("a table");
-    let (hold, failures) = outcome(&table);
+    let table = fs::read_to_string(format!("{TESTS}/cases/{name}.txt")).expect("a table");
+    let wanted = std::env::var("OSCOPE_CASE").unwrap_or_default();
+    let (hold, failures) = outcome(&table, &wanted);
     let failures = failures.join("\n");
     assert!(
         failures.is_empty(),
@@ -93,23 +77,18 @@ fn assert_holds(name: &str) {
     );
 }
 
-/// The number of cases that hold, and what is wrong with the others.
-fn outcome(table: &str) -> (usize, Vec<String>) {
+/// The number of the wanted cases that hold, and what is wrong with the others.
+fn outcome(table: &str, wanted: &str) -> (usize, Vec<String>) {
     let root = tempfile::tempdir().expect("a temporary directory");
-    // Another user may pass through it.
-    fs::set_permissions(root.path(), Permissions::from_mode(0o755)).expect("it is ours");
-    let programs = root.path().join("programs");
-    fs::create_dir(&programs).expect("there is room");
-    for (name, script) in PROGRAMS {
-        let path = programs.join(name);
-        fs::write(&path, format!("#!/bin/bash\n{script}")).expect("there is room");
-        fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it is ours");
-    }
     let (_, table) = table.split_once("\n\n").expect("a subject comes first");
     let table = format!("\n{table}");
     let mut cases = table.split("\n# ");
-    let mut prepared = Case::new(root.path().join("prepared"), &programs);
+    let mut prepared = Case::new(root.path().join("prepared"));
     fs::create_dir(&prepared.folder).expect("there is room");
+    // Another user may pass through both.
+    for folder in [root.path(), &prepared.folder] {
+        fs::set_permissions(folder, Permissions::from_mode(0o755)).expect("it is ours");
+    }
     if let Err(failure) = prepared.run(cases.next().unwrap_or_default()) {
         return (0, vec![failure]);
     }
@@ -117,13 +96,12 @@ fn outcome(table: &str) -> (usize, Vec<String>) {
     let mut hold = 0;
     for (index, case) in cases.enumerate() {
         let (name, steps) = case.split_once('\n').unwrap_or((case, ""));
-        let mut case = Case::new(root.path().join(index.to_string()), &programs);
-        let mut copy = Command::new("cp");
-        let copied = copy
-            .arg("-a")
-            .arg(&prepared.folder)
-            .arg(&case.folder)
-            .status();
+        if !name.contains(wanted) {
+            continue;
+        }
+        let mut case = Case::new(root.path().join(index.to_string()));
+        let folders = [&prepared.folder, &case.folder];
+        let copied = Command::new("cp").arg("-a").args(folders).status();
         assert!(copied.expect("cp(1)").success());
         case.made.clone_from(&prepared.made);
         match case.run(steps) {
@@ -174,18 +152,15 @@ fn steps(text: &str) -> Vec<Step> {
 /// A case that runs in a folder of its own.
 struct Case {
     folder: PathBuf,
-    /// The folder of [`PROGRAMS`].
-    programs: PathBuf,
     /// The variables that its steps set.
     made: Vec<(String, String)>,
     receiver: Option<Receiver>,
 }
 
 impl Case {
-    fn new(folder: PathBuf, programs: &Path) -> Self {
+    fn new(folder: PathBuf) -> Self {
         Self {
             folder,
-            programs: programs.to_owned(),
             made: Vec::new(),
             receiver: None,
         }
@@ -243,7 +218,7 @@ impl Case {
             .env("STORE", self.folder.join("oscope.db"))
             .env("PROGRAM", program())
             .env("RUNS", format!("{CRATES}/record/tests/fixtures"))
-            .env("PATH", format!("{}:{path}", self.programs.display()))
+            .env("PATH", format!("{TESTS}/programs:{path}"))
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C.UTF-8")
             .env_remove("XDG_DATA_HOME");
@@ -386,9 +361,8 @@ fn each_kind_of_expectation_can_fail() {
         ("$ echo '[1]'\n  / counts 2", "and not [1]"),
         ("$ echo '{}'\n  schema report/schema/runs-1", "no version"),
     ] {
-        let (hold, failures) = outcome(&format!(
-            "A table.\n\n# it fails\n{steps}\n\n# it holds\ndo true\n"
-        ));
+        let table = format!("A table.\n\n# it fails\n{steps}\n\n# it holds\ndo true\n");
+        let (hold, failures) = outcome(&table, "");
         assert_eq!((hold, failures.len()), (1, 1), "{steps}: {failures:?}");
         let is_named = failures[0].contains("# it fails") && failures[0].contains(wrong);
         assert!(is_named, "{steps}: {}", failures[0]);

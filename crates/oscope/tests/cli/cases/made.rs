@@ -236,11 +236,17 @@ fn node_run(node: &str, id: &str, factor: f64) -> Value {
     let calls = CALLS[..6]
         .iter()
         .map(|call| json!([["call", call], ["optimisation", 3]]));
-    let calls = calls.enumerate().map(|it| point(it, "latency", factor));
+    let calls: Vec<_> = calls
+        .enumerate()
+        .map(|it| point(it, "latency", factor))
+        .collect();
     let copies = SIZES
         .iter()
         .map(|size| json!([["block_size", size], ["method", "memcpy"]]));
-    let copies = copies.enumerate().map(|it| point(it, "copy", 1.0));
+    let copies: Vec<_> = copies
+        .enumerate()
+        .map(|it| point(it, "copy", 1.0))
+        .collect();
     let mut document = TEMPLATE.clone();
     let run = &mut document["run"];
     run["header"]["version"] = "0.1.0".into();
@@ -248,25 +254,13 @@ fn node_run(node: &str, id: &str, factor: f64) -> Value {
     run["header"]["machine_fingerprint"] = format!("{:016x}", fnv(node)).into();
     run["header"]["tags"] = json!({});
     run["experiments"] = json!([
-        experiment(
-            "process.calls",
-            "latency",
-            "nanoseconds",
-            "lower",
-            calls.collect()
-        ),
-        experiment(
-            "memory.copy",
-            "copy",
-            "bytes_per_second",
-            "higher",
-            copies.collect()
-        ),
+        experiment("process.calls", "latency", "nanoseconds", "lower", &calls),
+        experiment("memory.copy", "copy", "bytes_per_second", "higher", &copies),
     ]);
     document
 }
 
-fn experiment(id: &str, metric: &str, unit: &str, better: &str, points: Value) -> Value {
+fn experiment(id: &str, metric: &str, unit: &str, better: &str, points: &[Value]) -> Value {
     let axis = |name: &str, kind: &str| json!({ "name": name, "title": name, "kind": kind });
     json!({
         "definition": {
