@@ -1,7 +1,10 @@
 //! Experiments from end to end: each measures its metrics and leaves no process
 //! behind.
 
-use crate::common::{Place, json, list, visit_each_point};
+use crate::common::{Place, UNPROVEN, ends, json, list, scratch_files, visit_each_point};
+use instrument::cycles::cycles_per_multiplication;
+use platform::machine::Machine;
+use serde_json::Value;
 use std::fs;
 
 /// Reasons why a point may fail on a healthy machine.
@@ -86,11 +89,78 @@ fn several_processors() {
 
 #[test]
 fn pages_that_the_host_took_back() {
-    let is_guest = platform::machine::Machine::read().hypervisor.is_some();
+    let is_guest = Machine::read().hypervisor.is_some();
     if is_guest && platform::memory::reports_free_pages() == Some(true) {
         let metrics = ["just_used", "after_idling", "taken_back"];
         check("memory.page_reporting", &metrics);
     } else {
         println!("skipped: this is not a virtual machine that reports free pages to its host");
+    }
+}
+
+#[test]
+fn the_group_threads_is_measured_and_drawn() {
+    let place = Place::new();
+    let mut run = place.line("run threads --json --dir $scratch --page $page.html");
+    let run = json(&visit_each_point(&mut run).stdout);
+    let experiments = list(&run, "experiments");
+    assert_eq!(experiments.len(), 9);
+    let page = place.read("page.html");
+    // After one visit few points have an estimate.
+    let is_sound = |point: &Value| {
+        let mut estimates = list(point, "estimates").iter();
+        estimates.all(|estimate| estimate["verdict"] == "sound")
+    };
+    let is_drawn = |experiment: &Value| {
+        let mut points = list(experiment, "points").iter();
+        experiment["id"] == "threads.inversion"
+            && points.any(|of| of["levels"]["protocol"] == "inheritance" && is_sound(of))
+    };
+    if experiments.iter().any(is_drawn) {
+        assert!(page.contains("With priority inheritance"), "a timeline");
+    }
+    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        for experiment in experiments {
+            assert!(!list(experiment, "points").is_empty(), "{experiment}");
+        }
+    }
+}
+
+#[test]
+fn the_experiments_on_whole_files_run() {
+    let place = Place::new();
+    let run = "run file.sum file.size file.engine --no-page --json --dir $scratch";
+    let output = visit_each_point(&mut place.line(run));
+    let text = json(&output.stdout).to_string();
+    for part in ["file.sum", "by_cpu", "file.size", "file.engine", "pread"] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    assert!(scratch_files(&place.scratch()).is_empty());
+}
+
+#[test]
+fn transfers_are_measured_and_judged() {
+    let place = Place::new();
+    let run = "run transfer --json --page $page.html --dir $scratch";
+    let run = json(&visit_each_point(&mut place.line(run)).stdout);
+    let points = list(&run["experiments"][0], "points");
+    assert!(!points.is_empty(), "nothing was measured");
+    let claims = list(&run, "claims").iter();
+    let judged = claims.filter(|claim| claim["experiments"][0] == "transfer.file");
+    assert_eq!(judged.count(), 6);
+    assert!(place.read("page.html").contains("Transfer of a file"));
+    assert!(place.names("scratch").is_empty());
+}
+
+#[test]
+fn costs_of_the_core_have_cycles_where_the_clock_is_known() {
+    // A run with one reference loop.
+    let place = Place::with(UNPROVEN);
+    check!(place => "show 1 --cycles | 1 | 2> the clock of this run is not known");
+    ends(&mut place.short_run(), "0");
+    if cycles_per_multiplication(&Machine::read()).is_some() {
+        check!(place => "show latest --cycles | 0 | > cycles");
+    } else {
+        check!(place => "show latest --cycles | 1");
     }
 }

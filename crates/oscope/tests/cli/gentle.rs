@@ -236,24 +236,6 @@ fn placements(process: u32) -> Vec<String> {
     statuses.collect()
 }
 
-#[test]
-fn limits_in_wrong_syntax_are_refused_with_the_list_of_all() {
-    let place = Place::new();
-    check!(place => "
-        run --limit power=5W    | 2 | 2> 'power' cannot be limited | 2> rate=32MiB/s
-        run --limit memory=1MiB | 2 | 2> a worker needs 64 MiB     | 2> rate=32MiB/s
-        run --limit processor   | 2 | 2> is not KEY=VALUE          | 2> rate=32MiB/s
-    ");
-    for limit in ["--gentle", "--limit=cpus=1"] {
-        check!(place => "
-            run {limit} --allow-swap-file | 2 | 2> cannot be used with
-            run {limit} --to=host:5735    | 2 | 2> cannot be used with
-            run {limit} --remote=/mnt     | 2 | 2> cannot be used with
-        ");
-    }
-    assert!(!place.store.exists(), "nothing was begun");
-}
-
 /// True if the doctor lists this subject, with a text, among the work that a run would disturb.
 fn hurts(doctor: &[u8], subject: &str, text: &str) -> bool {
     let checks = json(doctor);

@@ -203,12 +203,3 @@ fn a_disk_that_fills_up_there_is_reported() {
     let is_full = failures.contains("has room for a file of") || failures.contains("No space left");
     assert!(is_full, "{failures}");
 }
-
-#[test]
-fn a_receiver_is_named_for_nothing_only_by_mistake() {
-    check!(Place::new() => "
-        run memory --to there:5735        | 2 | 2> oscope run transfer --to
-        run transfer --token-file token   | 2 | 2> --to
-        receive --measure --force         | 2 | 2> --measure
-    ");
-}

@@ -1,8 +1,11 @@
 //! What a run shows before it is over.
 
-use crate::common::{LARGE_BUDGET, Place, end_by, ends, start, visit, wait_until};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use crate::common::{
+    LONG_RUN, Place, end_by, scratch_files, signal, start, text, visit, wait_until,
+};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 #[test]
 fn a_run_of_everything_shows_its_glance_before_it_goes_on_and_ends_in_order() {
@@ -25,17 +28,6 @@ fn a_run_of_everything_shows_its_glance_before_it_goes_on_and_ends_in_order() {
 }
 
 #[test]
-fn a_run_of_chosen_points_measures_and_shows_those_alone() {
-    let place = Place::new();
-    let chosen = format!("run --at call=getpid --at optimisation=3 --budget {LARGE_BUDGET}");
-    let named = format!("run process.calls --at call=getpid --budget {LARGE_BUDGET}");
-    for line in [chosen, named] {
-        let mut run = place.line(&format!("{line} --no-page --dir $scratch"));
-        ends(&mut run, "0 | 2> pass 10 of 10 | !2> machine  ");
-    }
-}
-
-#[test]
 fn a_watched_page_is_written_before_the_run_is_over_and_replaces_only_itself() {
     let place = Place::new();
     let watched = "run process.calls --profile thorough --dir $scratch --watch --page $page.html";
@@ -49,35 +41,40 @@ fn a_watched_page_is_written_before_the_run_is_over_and_replaces_only_itself() {
         assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
     }
     assert_eq!(stderr.matches("page: ").count(), 1, "{stderr}");
-    check!(place => "
-        run --watch --page $page.html | 1 | 2> page.html is there already
-        run --watch --page -          | 2 | 2> need a page in a file
-        run --watch --no-page         | 2 | 2> cannot be used with
-        run --open --no-page          | 2 | 2> cannot be used with");
 }
 
 #[test]
-fn a_page_is_opened_by_the_first_program_that_can() {
+fn without_a_command_everything_is_measured_in_the_directory_one_is_in() {
     let place = Place::new();
-    let opened = |code: i32| {
-        let script = format!(
-            "#!/bin/sh\necho \"$1\" >'{}'\nexit {code}\n",
-            place.name("opened")
-        );
-        let path = place.file("xdg-open", script);
-        fs::set_permissions(path, Permissions::from_mode(0o700)).expect("it is ours");
-        let mut run = place.line(
-            "run process.calls --at call=getpid --open --page $page.html --force --dir $scratch",
-        );
-        run.args(["--budget", LARGE_BUDGET])
-            .env("PATH", format!("{}:/usr/bin:/bin", place.name("")));
-        run
-    };
-    ends(&mut opened(0), "0 | !2> no browser");
-    assert_eq!(place.read("opened").trim(), place.name("page.html"));
-    let refused = "1 | 2> no browser was opened | 2> xdg-open: exit status: 3 | 2> wslview: ";
-    ends(
-        &mut opened(3),
-        &format!("{refused} | 2> {}", place.name("page.html")),
-    );
+    let mut command = place.oscope(&[]);
+    let command = command.current_dir(place.scratch()).stdout(Stdio::null());
+    let running = command.stderr(Stdio::piped()).spawn();
+    let mut running = running.expect("the program starts");
+    let stderr = BufReader::new(running.stderr.take().expect("a pipe"));
+    let mut lines = stderr.lines().map_while(Result::ok);
+    let plan = lines.find(|line| line.contains("experiments"));
+    assert!(plan.is_some_and(|plan| plan.contains("quick profile")));
+    let directory = lines.find(|line| line.contains("scratch files in"));
+    let scratch = place.scratch().canonicalize().expect("it is there");
+    assert!(directory.is_some_and(|line| line.contains(text(&scratch))));
+    signal("INT", running.id());
+    // The interrupted run prints more lines before it ends.
+    lines.for_each(drop);
+    let ended = running.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(130));
+    assert!(scratch_files(&place.scratch()).is_empty());
+}
+
+#[test]
+fn a_run_under_way_is_not_deleted_and_goes_on() {
+    let place = Place::new();
+    let mut running = place.begun(LONG_RUN);
+    check!(place => "delete 1 --force | 1 | > | 2> run 1 is under way");
+    let before = place.samples();
+    wait_until("more samples", || place.samples() > before);
+    running.kill().expect("it runs");
+    running.wait().expect("it ends");
+    // The claim of a killed process is no more.
+    check!(place => "delete 1 --force | 0");
+    assert_eq!(place.json("history --json"), Value::Array(Vec::new()));
 }

@@ -2,7 +2,6 @@
 
 use crate::common::{LARGE_BUDGET, Place, end_by, ends, json, list, start, wait_until};
 use serde_json::Value;
-use std::fs;
 use testing::Process;
 
 /// A run of ten passes, after its first measurement.
@@ -148,22 +147,4 @@ fn a_run_cut_off_by_its_budget_gets_the_time_that_is_given() {
     assert!(count(&after) > count(&before) && budget(&after) > budget(&before));
     let seen = |run: &Value| batches(run).iter().filter(|it| !it.1.is_empty()).count();
     assert!(seen(&after) > seen(&before), "new points come first");
-}
-
-#[test]
-fn a_run_that_cannot_go_on_is_refused_with_the_reason() {
-    let place = Place::with_a_run();
-    check!(place => "export 1 --redact -o $elsewhere.json | 0");
-    let other = Place::with(&place.name("elsewhere.json"));
-    check!(other => "
-        run --resume 1 --no-page | 2 | 2> it was measured on another machine
-            | 2> `oscope run` measures anew
-    ");
-    fs::remove_dir_all(place.scratch()).expect("nobody uses it");
-    check!(place => "
-        run --resume 1 --no-page            | 2 | 2> is gone | 2> `oscope run` measures anew
-        run --resume 1 --profile standard   | 2 | 2> cannot be used with
-        run --resume 1 --at threads=2       | 2 | 2> cannot be used with
-        run --resume 9                      | 2 | 2> there is no run '9'
-    ");
 }

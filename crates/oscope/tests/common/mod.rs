@@ -39,27 +39,10 @@ impl Place {
         Self { root, store }
     }
 
-    /// An environment with a short run in its store.
-    pub fn with_a_run() -> Self {
-        let place = Self::new();
-        ends(&mut place.short_run(), MEASURED);
-        place
-    }
-
     /// An environment with this exported file as a run in its store.
     pub fn with(file: &str) -> Self {
         let place = Self::new();
         check!(place => "import {file} | 0");
-        place
-    }
-
-    /// An environment whose store has the numbers of a published report as a run.
-    pub fn with_a_report(name: &str) -> Self {
-        let place = Self::new();
-        check!(place => "
-            export reference:{name} -o $printed.json | 0
-            import $printed.json | 0
-        ");
         place
     }
 
@@ -182,13 +165,6 @@ impl Place {
         json(self.prints(line).as_bytes())
     }
 
-    /// Changes the store by SQL. The number of changed rows.
-    pub fn change_store(&self, change: &str) -> u64 {
-        let store = rusqlite::Connection::open(&self.store).expect("the store");
-        store.execute_batch(change).expect("it can be changed");
-        store.changes()
-    }
-
     /// The program with this environment's store, run as an unprivileged user by `wrapper`; `None`,
     /// with the reason printed, if this process has no right to it.
     pub fn as_somebody(&self, wrapper: &[&str], arguments: &[&str]) -> Option<Command> {
@@ -228,15 +204,8 @@ impl Place {
     /// A short run of one cheap experiment. Its few points are measured as often as in any run: the budget
     /// decides nothing.
     pub fn short_run(&self) -> Command {
-        self.short_run_in(&self.scratch())
-    }
-
-    /// The same, with its scratch files in `directory`.
-    pub fn short_run_in(&self, directory: &Path) -> Command {
-        let mut run = self.oscope(&["run", "process.calls", "--at", "call=getpid"]);
-        run.args(["--budget", LARGE_BUDGET, "--no-page"]);
-        run.arg("--dir").arg(directory);
-        run
+        let run = "run process.calls --at call=getpid --no-page --dir $scratch --budget";
+        self.line(&format!("{run} {LARGE_BUDGET}"))
     }
 
     /// Starts a line that measures, with its output in pipes, and waits for its first sample.
@@ -353,29 +322,7 @@ pub fn in_six_passes(text: &str, id: &str) -> String {
     document.to_string()
 }
 
-/// An exported run to change: a change would not match its checksums, so it has none.
-pub fn made_up(place: &Place) -> Value {
-    let mut run = place.json(&format!("export {REPORT}"));
-    run.as_object_mut().expect("a document").remove("checksums");
-    run
-}
-
-/// A batch of a pass like those of the point `example`, in which a thousand operations took this time.
-pub fn made_up_batch(example: &Value, pass: usize, ns: f64) -> Value {
-    let mut batch = example["batches"][0].clone();
-    batch["pass"] = pass.into();
-    let once = serde_json::json!({ "work": 1000.0, "wall_ns": ns as u64 });
-    batch["samples"][0]["reading"] = serde_json::json!({ "once": once });
-    batch
-}
-
-/// An exported run with checksums.
-pub const EXPORTED: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../record/tests/fixtures/run.oscope.json"
-);
-
-/// The same run without checksums, which would find each change.
+/// An exported run without checksums, which would find each change.
 pub const UNPROVEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../record/tests/fixtures/unproven.oscope.json"
@@ -387,9 +334,6 @@ pub const OTHER_REPORT: &str = "reference:pentium4-2003-windows";
 
 /// A run that is long enough to be disturbed.
 pub const LONG_RUN: &str = "run process.calls --profile thorough --no-page --dir $scratch";
-
-/// The exit codes of a short run: a busy machine measures less than all in its time.
-pub const MEASURED: &str = "0,1";
 
 /// A budget that decides nothing: a run ends by its passes, or by the test.
 pub const LARGE_BUDGET: &str = "10min";
@@ -413,13 +357,6 @@ pub fn text(path: &Path) -> &str {
 pub fn signal(name: &str, process: u32) {
     let mut kill = Command::new("kill");
     ends(kill.arg(format!("-{name}")).arg(process.to_string()), "0");
-}
-
-/// A number that a text always has.
-pub fn fnv(text: &str) -> usize {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| {
-        ((hash ^ usize::from(byte)) * 0x0100_0193) & 0xffff_ffff
-    })
 }
 
 /// The output of a run that has visited each of its points, and was then interrupted. With a budget instead,
@@ -453,12 +390,6 @@ pub fn visit(run: &mut Command, sign: &str) -> Output {
     let mut output = run.wait_with_output().expect("it ends");
     output.stderr = testing::joined("the messages of a run", reader);
     output
-}
-
-/// A standard output whose reader is gone before the program starts.
-pub fn without_reader() -> Stdio {
-    let (_reader, writer) = std::io::pipe().expect("a pipe");
-    writer.into()
 }
 
 /// The leftovers of runs in a directory.

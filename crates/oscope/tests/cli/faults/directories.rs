@@ -1,22 +1,7 @@
-//! Scratch directories that are missing, full, read-only, or have unusual names.
+//! Scratch directories that are full or read-only, and caches without the rights of root.
 
-use crate::common::{Mounted, Place, ends, json, list, scratch_files, visit, visit_each_point};
+use crate::common::{Mounted, Place, json, list, scratch_files, visit, visit_each_point};
 use serde_json::Value;
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-
-#[test]
-fn a_directory_that_is_missing_or_a_file_is_named() {
-    let place = Place::new();
-    place.file("file", "mine");
-    check!(place => "
-        run process --dir $nonexistent/scratch | 1 | 2> /nonexistent/scratch
-        doctor --dir $nonexistent              | 1
-        run process --dir $file                | 1 | 2> directory
-    ");
-    assert_eq!(place.read("file"), "mine");
-}
 
 #[test]
 fn a_read_only_directory_is_refused() {
@@ -25,16 +10,6 @@ fn a_read_only_directory_is_refused() {
         return;
     };
     check!(place => "run process --dir $scratch | 1 | 2> read-only | 2> dir");
-}
-
-#[test]
-fn a_directory_whose_name_is_no_text_is_as_good_as_any() {
-    let place = Place::new();
-    let odd = place.path("").join(OsStr::from_bytes(b"odd \xff"));
-    fs::create_dir(&odd).expect("any bytes make a name");
-    let mut run = place.short_run_in(&odd);
-    ends(&mut run, "0,1 | > getpid | !> invalid");
-    assert!(scratch_files(&odd).is_empty());
 }
 
 #[test]

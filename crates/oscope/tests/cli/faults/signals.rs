@@ -10,13 +10,6 @@ use std::process::Stdio;
 use testing::Command;
 
 #[test]
-fn points_that_the_time_does_not_reach_are_named() {
-    check!(Place::new() => "
-        run --budget 1s --no-page --dir $scratch | 1 | > no time  | > the time was used up
-    ");
-}
-
-#[test]
 fn ctrl_c_keeps_the_samples_and_cleans_up() {
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let place = Place::new();

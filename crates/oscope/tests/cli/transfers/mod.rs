@@ -1,7 +1,6 @@
 //! `oscope send` and `oscope receive` as a user sees them.
 
 mod endings;
-mod files;
 mod methods;
 mod network;
 mod protection;

@@ -1,0 +1,302 @@
+//! Runs of known contents, which steps of the tables make in the folder of their case:
+//!
+//! - `six-passes FILE ID`: a run without checksums, under this id, with a process in each of six passes.
+//! - `session FILE FACTOR [PROCESS...]`: a run of eight calls that take FACTOR times as long as usual, and in each
+//!   process as many times that.
+//! - `side NAME FACTOR`: three sessions around FACTOR, whose files are `$NAME`.
+//! - `days FROM TO FACTOR KERNEL`: a session for each of these days, under a kernel of this release: `day01.json`.
+//! - `recorded LOAD TIMES NAME`: three runs that were recorded under this load, with all times 20 % longer TIMES times
+//!   over. Their files are `$NAME`: `NAME-1.json`.
+//! - `machine NAME TIMES`: an idle run of another machine, as slow as that: `NAME.json`.
+//! - `fleet FOLDER FACTOR...`: the runs of nodes n1, n2 and so on, whose system calls take FACTOR times as long as
+//!   usual, and copies of memory as long as usual: `FOLDER/n1.oscope.json`.
+//! - `fabric FOLDER`: the output of `osu_bw` and `osu_latency` for five nodes, of which n3 sends slowly.
+
+use crate::common::{REPORT, UNPROVEN, in_six_passes, printed, program};
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::LazyLock;
+use testing::Command;
+
+const CALLS: [&str; 8] = [
+    "getpid",
+    "read 1 byte",
+    "lseek",
+    "open+close",
+    "fopen+fclose",
+    "create+delete",
+    "malloc+free",
+    "fork+exit+wait",
+];
+const SIZES: [u64; 4] = [64 << 20, 128 << 20, 256 << 20, 512 << 20];
+
+/// Makes what a step asks for. A variable with the names of its files, if it has one.
+pub(super) fn make(folder: &Path, words: &str) -> Option<(String, String)> {
+    let words: Vec<&str> = words.split(' ').collect();
+    let write = |file: &str, run: &Value| write(&folder.join(file), run);
+    match words[..] {
+        ["six-passes", file, id] => {
+            let run = fs::read_to_string(UNPROVEN).expect("a run");
+            let made = in_six_passes(&run, id);
+            fs::write(folder.join(file), made).expect("there is room");
+        }
+        ["session", file, factor, ..] => {
+            let processes: Vec<f64> = words[3..].iter().map(|word| number(word)).collect();
+            write(file, &session(file, number(factor), &processes));
+        }
+        ["side", name, factor] => {
+            let files = [0.999, 1.0, 1.001].map(|wobble| {
+                let file = format!("{name}-{wobble}.json");
+                write(&file, &session(&file, number(factor) * wobble, &[]));
+                file
+            });
+            return Some((name.to_owned(), files.join(",")));
+        }
+        ["days", from, to, factor, kernel] => {
+            for day in number(from) as u32..=number(to) as u32 {
+                let wobble = 1.0 + 0.002 * f64::from(day * 7 % 5);
+                let file = format!("day{day:02}.json");
+                let mut made = session(&file, number(factor) * wobble, &[]);
+                made["run"]["header"]["started"] = format!("2024-01-{day:02}T00:00:00Z").into();
+                made["run"]["environment"]["kernel_release"] = kernel.into();
+                write(&file, &made);
+            }
+        }
+        ["recorded", load, times, name] => {
+            let files = [1, 2, 3].map(|index| {
+                let file = format!("{name}-{index}.json");
+                write(&file, &recorded(&format!("{load}-{index}"), times));
+                file
+            });
+            return Some((name.to_owned(), files.join(",")));
+        }
+        ["machine", name, times] => {
+            let mut run = recorded("idle-1", times);
+            run["run"]["header"]["machine_fingerprint"] = name.into();
+            run["run"]["header"]["id"] = format!("{name:0>32}").into();
+            run["run"]["machine"]["cpu"]["family"] = 999.into();
+            write(&format!("{name}.json"), &run);
+        }
+        ["fleet", fleet, ..] => {
+            fs::create_dir(folder.join(fleet)).expect("there is room");
+            for (index, factor) in words[2..].iter().enumerate() {
+                let node = format!("n{}", index + 1);
+                let file = format!("{fleet}/{node}.oscope.json");
+                write(&file, &node_run(&node, &file, number(factor)));
+            }
+        }
+        ["fabric", fabric] => write_fabric(&folder.join(fabric)),
+        _ => panic!("nothing of this kind is made: {words:?}"),
+    }
+    None
+}
+
+/// Sets values in a file of JSON: `/run/header/name = after`.
+pub(super) fn edit(file: &Path, changes: &[String]) {
+    let text = fs::read_to_string(file).expect("a file");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    for change in changes {
+        let (path, value) = change.split_once(" = ").expect("PATH = VALUE");
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        let (parent, name) = path.rsplit_once('/').expect("a path");
+        match document.pointer_mut(parent).expect("it is there") {
+            Value::Array(list) => list[name.parse::<usize>().expect("a number")] = value,
+            parent => parent[name] = value,
+        }
+    }
+    write(file, &document);
+}
+
+fn write(file: &Path, document: &Value) {
+    fs::write(file, document.to_string()).expect("there is room");
+}
+
+fn number(word: &str) -> f64 {
+    word.parse().expect("a number")
+}
+
+/// A number that a text always has.
+fn fnv(text: &str) -> usize {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        ((hash ^ usize::from(byte)) * 0x0100_0193) & 0xffff_ffff
+    })
+}
+
+/// A run of one experiment, without the checksums that a change would not match.
+static TEMPLATE: LazyLock<Value> = LazyLock::new(|| {
+    let exported = printed(Command::new(program()).args(["export", REPORT]), "0");
+    let mut run: Value = serde_json::from_str(&exported).expect("JSON");
+    run.as_object_mut().expect("a document").remove("checksums");
+    let experiments = &mut run["run"]["experiments"];
+    *experiments = json!([experiments[0]]);
+    experiments[0]["definition"]["isolation"] = "fresh_process".into();
+    run
+});
+
+fn session(id: &str, factor: f64, processes: &[f64]) -> Value {
+    let processes = match processes {
+        // They differ by a few per mille.
+        [] => &[1.0, 1.001, 1.002, 1.003, 1.004],
+        processes => processes,
+    };
+    let mut run = TEMPLATE.clone();
+    run["run"]["header"]["id"] = format!("{:032x}", fnv(id)).into();
+    let example = run["run"]["experiments"][0]["points"][0].clone();
+    let point = |(index, call): (usize, &&str)| {
+        let mut point = example.clone();
+        point["point"] = json!([["call", call], ["optimisation", 3]]);
+        let of_call = factor * 1e7 * (index + 1) as f64;
+        let batches = processes.iter().enumerate();
+        let batches = batches.map(|(index, of)| batch(&example, index, of_call * of));
+        point["batches"] = batches.collect();
+        point
+    };
+    run["run"]["experiments"][0]["points"] = CALLS.iter().enumerate().map(point).collect();
+    run
+}
+
+/// A batch of a pass like those of the point `example`, in which a thousand operations took this time.
+fn batch(example: &Value, pass: usize, ns: f64) -> Value {
+    let mut batch = example["batches"][0].clone();
+    batch["pass"] = pass.into();
+    let once = json!({ "work": 1000.0, "wall_ns": ns as u64 });
+    batch["samples"][0]["reading"] = json!({ "once": once });
+    batch
+}
+
+/// A recorded run of the test data, with each timing 20 % longer `times` times over.
+fn recorded(name: &str, times: &str) -> Value {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/load");
+    let packed = File::open(format!("{fixtures}/{name}.oscope.json.gz")).expect("a fixture");
+    let mut run = serde_json::from_reader(GzDecoder::new(packed)).expect("a run");
+    for _ in 0..times.parse().expect("a number") {
+        slow_down(&mut run);
+    }
+    run
+}
+
+/// Makes every timing of `run` 20 % longer.
+fn slow_down(run: &mut Value) {
+    const TIMINGS: [&str; 6] = [
+        "/legs/wall_ns",
+        "/legs/short_wall_ns",
+        "/latencies/p5_ns",
+        "/latencies/p50_ns",
+        "/latencies/p95_ns",
+        "/latencies/p99_ns",
+    ];
+    let id = run["run"]["header"]["id"].as_str().expect("an id");
+    run["run"]["header"]["id"] = format!("f{}", &id[1..]).into();
+    for point in items(&mut run["run"]["experiments"][0]["points"]) {
+        for batch in items(&mut point["batches"]) {
+            for sample in items(&mut batch["samples"]) {
+                let reading = &mut sample["reading"];
+                for timing in TIMINGS {
+                    reading.pointer_mut(timing).into_iter().for_each(lengthen);
+                }
+            }
+        }
+    }
+}
+
+fn items(list: &mut Value) -> &mut Vec<Value> {
+    list.as_array_mut().expect("a list")
+}
+
+/// Multiplies a time, or each of several, by 1.2.
+fn lengthen(time: &mut Value) {
+    match time {
+        Value::Array(times) => times.iter_mut().for_each(lengthen),
+        _ => match time.as_u64() {
+            Some(whole_ns) => *time = (whole_ns * 6 / 5).into(),
+            None => *time = (time.as_f64().expect("ns") * 1.2).into(),
+        },
+    }
+}
+
+/// The run of a node. Its processes differ by a few per mille, and nodes by as much.
+fn node_run(node: &str, id: &str, factor: f64) -> Value {
+    let example = &TEMPLATE["run"]["experiments"][0]["points"][0];
+    let point = |(index, point): (usize, Value), metric: &str, factor: f64| {
+        let of_process = |process: usize| {
+            let noise = fnv(&format!("{node} {point} {process}")) % 1000;
+            let noise = 1.0 + 0.006 * (noise as f64 / 1000.0 - 0.5);
+            let ns = factor * 1e7 * (index + 1) as f64;
+            let mut batch = batch(example, process, ns * noise);
+            batch["samples"][0]["metric"] = metric.into();
+            batch
+        };
+        let mut record = example.clone();
+        record["batches"] = (0..6).map(of_process).collect();
+        record["point"] = point;
+        record
+    };
+    let calls = CALLS[..6]
+        .iter()
+        .map(|call| json!([["call", call], ["optimisation", 3]]));
+    let calls: Vec<_> = calls
+        .enumerate()
+        .map(|it| point(it, "latency", factor))
+        .collect();
+    let copies = SIZES
+        .iter()
+        .map(|size| json!([["block_size", size], ["method", "memcpy"]]));
+    let copies: Vec<_> = copies
+        .enumerate()
+        .map(|it| point(it, "copy", 1.0))
+        .collect();
+    let mut document = TEMPLATE.clone();
+    let run = &mut document["run"];
+    run["header"]["version"] = "0.1.0".into();
+    run["header"]["id"] = format!("{:032x}", fnv(id)).into();
+    run["header"]["machine_fingerprint"] = format!("{:016x}", fnv(node)).into();
+    run["header"]["tags"] = json!({});
+    run["experiments"] = json!([
+        experiment("process.calls", "latency", "nanoseconds", "lower", &calls),
+        experiment("memory.copy", "copy", "bytes_per_second", "higher", &copies),
+    ]);
+    document
+}
+
+fn experiment(id: &str, metric: &str, unit: &str, better: &str, points: &[Value]) -> Value {
+    let axis = |name: &str, kind: &str| json!({ "name": name, "title": name, "kind": kind });
+    json!({
+        "definition": {
+            "id": id,
+            "title": id,
+            "question": "?",
+            "method": "",
+            "source": "",
+            "axes": [axis("block_size", "bytes"), axis("call", "choice"), axis("method", "choice"),
+                     axis("optimisation", "count")],
+            "metrics": [{ "name": metric, "title": metric, "unit": unit, "better": better,
+                          "version": 1, "bound": null }],
+            "isolation": "fresh_process",
+        },
+        "skipped": null,
+        "points": points,
+    })
+}
+
+fn write_fabric(folder: &Path) {
+    fs::create_dir(folder).expect("there is room");
+    let nodes = ["n1", "n2", "n3", "n4", "n5"];
+    for from in nodes {
+        for to in nodes.into_iter().filter(|to| *to != from) {
+            for pass in 1..=3 {
+                let slow = if from == "n3" { 0.4 } else { 1.0 };
+                let noise = 1.0 + 0.002 * (fnv(&format!("{from}{to}{pass}")) % 7) as f64;
+                let text = format!(
+                    "# OSU MPI Latency Test v5.3\n# Size  Latency (us)\n0 1.0\n1 {:.2}\n\
+                     # OSU MPI Bandwidth Test v5.3\n# Size  Bandwidth (MB/s)\n1 3.0\n4194304 {:.2}\n",
+                    1.2 * noise,
+                    9000.0 * slow * noise
+                );
+                let file = folder.join(format!("{from},{to},{pass}.osu"));
+                fs::write(file, text).expect("there is room");
+            }
+        }
+    }
+}
