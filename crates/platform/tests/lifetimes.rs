@@ -2,9 +2,10 @@
 //! ends that process, and checks.
 
 #[cfg(target_os = "linux")]
-mod programs;
-#[cfg(target_os = "linux")]
+#[macro_use]
 mod roles;
+#[cfg(target_os = "linux")]
+mod programs;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -12,8 +13,7 @@ mod linux {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::process::Stdio;
     use std::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
-    use testing::Command;
+    use testing::{Command, LONGEST_WAIT, wait_until};
 
     use oscope_platform::clock::now_ns;
     use oscope_platform::partner::Partner;
@@ -24,46 +24,25 @@ mod linux {
 
     use super::programs;
     use super::roles::linux::Role;
-    use super::roles::{self, Check, PATIENCE, eventually, is_stopped, runs, say};
+    use super::roles::{self, Check, is_stopped, runs, say};
 
-    const CHECKS: &[Check] = &[
-        ("a partner dies with its parent", killed_owner_of_a_partner),
-        ("a partner ends when it is dropped", dropped_partner),
-        ("a first signal is noted and a second one ends", two_signals),
-        ("a closed pipe is noted each time", closed_pipe_again),
-        ("an ignored signal stays ignored", ignored_signal),
-        ("a closed pipe ends quietly", closed_pipe),
-        (
-            "a closed pipe is an error where that is asked for",
-            ignored_closed_pipe,
-        ),
-        ("a worker that is gone does not end its parent", gone_worker),
-        (
-            "a worker stops and continues with its parent",
-            stopped_parent,
-        ),
-        ("a program dies with its starter", programs::killed_starter),
-        (
-            "programs stop and continue with their starter",
-            programs::stopped_starter,
-        ),
-        (
-            "what programs leave behind is found and ended",
-            programs::leftovers,
-        ),
-        (
-            "programs use the terminal, and give it back",
-            programs::terminal,
-        ),
-        (
-            "Ctrl-C ends a program that has the terminal, and is passed on",
-            programs::ctrl_c,
-        ),
-        ("Ctrl-Z does not leave a program stopped", programs::ctrl_z),
-        (
-            "a program in the background does not wait for the terminal",
-            programs::background,
-        ),
+    const CHECKS: &[Check] = checks![
+        a_partner_dies_with_its_parent,
+        a_partner_ends_when_it_is_dropped,
+        a_first_signal_is_noted_and_a_second_one_ends,
+        a_closed_pipe_is_noted_each_time,
+        an_ignored_signal_stays_ignored,
+        a_closed_pipe_ends_quietly,
+        a_closed_pipe_is_an_error_where_that_is_asked_for,
+        a_worker_that_is_gone_does_not_end_its_parent,
+        a_worker_stops_and_continues_with_its_parent,
+        programs::die_with_their_starter,
+        programs::stop_and_continue_with_their_starter,
+        programs::leave_nothing_behind,
+        programs::use_the_terminal_and_give_it_back,
+        programs::end_by_ctrl_c_which_is_passed_on,
+        programs::continue_after_ctrl_z,
+        programs::do_not_wait_for_the_terminal_in_the_background,
     ];
 
     pub fn main() {
@@ -74,19 +53,19 @@ mod linux {
         match arguments {
             [role] if role == "parent" => {
                 let mut command = Command::new("sleep");
-                command.arg(PATIENCE.as_secs().to_string());
+                command.arg(LONGEST_WAIT.as_secs().to_string());
                 let worker =
                     Worker::spawn(command.into(), &WorkerOptions::default()).expect("sleep");
                 say(&worker.id().to_string());
-                std::thread::sleep(PATIENCE);
+                std::thread::sleep(LONGEST_WAIT);
             }
             [role] if role == "owner" => {
                 let _partner = sleeping_partner();
-                std::thread::sleep(PATIENCE);
+                std::thread::sleep(LONGEST_WAIT);
             }
             [role] if role == "leaver" => {
                 drop(sleeping_partner());
-                std::thread::sleep(PATIENCE);
+                std::thread::sleep(LONGEST_WAIT);
             }
             [role, ignored @ ..] if role == "interrupted" => {
                 restore_default_sigpipe();
@@ -95,13 +74,9 @@ mod linux {
                 }
                 let interrupt = Interrupt::install().expect("signals can be caught");
                 say("installed");
-                let start = Instant::now();
-                while !interrupt.is_set() && start.elapsed() < PATIENCE {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                let signal = interrupt.signal();
-                say(&signal.map_or_else(|| "none".to_owned(), |signal| signal.to_string()));
-                std::thread::sleep(PATIENCE);
+                wait_until("a signal", || interrupt.is_set());
+                say(&interrupt.signal().expect("it is set").to_string());
+                std::thread::sleep(LONGEST_WAIT);
             }
             [role] if role == "talker" => {
                 restore_default_sigpipe();
@@ -123,7 +98,7 @@ mod linux {
                 let mut worker =
                     Worker::spawn(Command::new("true").into(), &WorkerOptions::default())
                         .expect("true");
-                let deadline = now_ns() + PATIENCE.as_nanos() as u64;
+                let deadline = now_ns() + LONGEST_WAIT.as_nanos() as u64;
                 let error = worker
                     .send(&vec![b'x'; 1 << 20], deadline, &interrupted)
                     .expect_err("nobody reads");
@@ -148,7 +123,7 @@ mod linux {
         let body = move || {
             say(&std::process::id().to_string());
             writer.write_all(&[1]).expect("its parent reads");
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(LONGEST_WAIT);
         };
         let partner = Partner::start(cpus[0], body).expect("there is only one thread");
         reader.read_exact(&mut [0]).expect("the partner writes");
@@ -164,7 +139,7 @@ mod linux {
         role.send(named.expect("it has a name"));
     }
 
-    fn stopped_parent() {
+    fn a_worker_stops_and_continues_with_its_parent() {
         let mut parent = Role::command(&["parent"]);
         // The kernel does not stop a group that no shell could continue.
         parent.process_group(0);
@@ -172,26 +147,26 @@ mod linux {
         let own = parent.id();
         for _ in 0..2 {
             parent.send(process::Signal::TSTP);
-            eventually("both stop", || is_stopped(&own) && is_stopped(&worker));
+            wait_until("both stop", || is_stopped(&own) && is_stopped(&worker));
             parent.send(process::Signal::CONT);
-            eventually("both go on", || !is_stopped(&own) && !is_stopped(&worker));
+            wait_until("both go on", || !is_stopped(&own) && !is_stopped(&worker));
         }
     }
 
-    fn killed_owner_of_a_partner() {
+    fn a_partner_dies_with_its_parent() {
         let (owner, partner) = start(&["owner"]);
         assert!(runs(&partner));
         drop(owner);
-        eventually("the partner ends", || !runs(&partner));
+        wait_until("the partner ends", || !runs(&partner));
     }
 
-    fn dropped_partner() {
+    fn a_partner_ends_when_it_is_dropped() {
         let (owner, partner) = start(&["leaver"]);
-        eventually("the partner ends", || !runs(&partner));
+        wait_until("the partner ends", || !runs(&partner));
         assert!(runs(&owner.id()));
     }
 
-    fn two_signals() {
+    fn a_first_signal_is_noted_and_a_second_one_ends() {
         for wanted in [
             Signal::Interrupt,
             Signal::Quit,
@@ -203,56 +178,56 @@ mod linux {
             signal(&role, wanted);
             assert_eq!(role.hear(), wanted.to_string());
             signal(&role, wanted);
-            let status = role.child.wait().expect("it was started here");
+            let status = role.process.wait().expect("it was started here");
             assert_eq!(status.signal(), Some(wanted.number()));
         }
     }
 
-    fn closed_pipe_again() {
+    fn a_closed_pipe_is_noted_each_time() {
         let (mut role, _) = start(&["interrupted"]);
         signal(&role, Signal::ClosedPipe);
         assert_eq!(role.hear(), "SIGPIPE");
         signal(&role, Signal::ClosedPipe);
         let status = loop {
             signal(&role, Signal::Terminate);
-            if let Some(status) = role.child.try_wait().expect("it was started here") {
+            if let Some(status) = role.process.try_wait().expect("it was started here") {
                 break status;
             }
         };
         assert_eq!(status.signal(), Some(Signal::Terminate.number()));
     }
 
-    fn ignored_signal() {
+    fn an_ignored_signal_stays_ignored() {
         let (mut role, _) = start(&["interrupted", "HUP"]);
         signal(&role, Signal::HangUp);
         signal(&role, Signal::Terminate);
         assert_eq!(role.hear(), "SIGTERM");
     }
 
-    fn closed_pipe() {
+    fn a_closed_pipe_ends_quietly() {
         let mut command = Role::command(&["talker"]);
         command.stderr(Stdio::piped());
         let (mut role, line) = Role::start(command);
         assert_eq!(line, "more");
         role.stop_hearing();
-        let status = role.child.wait().expect("it was started here");
+        let status = role.process.wait().expect("it was started here");
         assert_eq!(status.signal(), Some(process::Signal::PIPE.as_raw()));
         let mut complaint = String::new();
-        let mut stderr = role.child.stderr.take().expect("it is piped");
+        let mut stderr = role.process.stderr.take().expect("it is piped");
         stderr.read_to_string(&mut complaint).expect("it is text");
         assert_eq!(complaint, "");
     }
 
-    fn ignored_closed_pipe() {
+    fn a_closed_pipe_is_an_error_where_that_is_asked_for() {
         let (mut role, line) = start(&["deaf"]);
         assert_eq!(line, "broken pipe");
-        assert!(role.child.wait().expect("it was started here").success());
+        assert!(role.process.wait().expect("it was started here").success());
     }
 
-    fn gone_worker() {
+    fn a_worker_that_is_gone_does_not_end_its_parent() {
         let (mut role, line) = start(&["employer"]);
         assert_eq!(line, "the worker ended with exit code 0");
-        assert!(role.child.wait().expect("it was started here").success());
+        assert!(role.process.wait().expect("it was started here").success());
     }
 }
 

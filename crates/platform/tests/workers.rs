@@ -1,5 +1,6 @@
 //! Workers and scratch directories: this program starts itself in a role, and checks.
 
+#[macro_use]
 mod roles;
 
 use std::io::BufRead;
@@ -12,9 +13,10 @@ use oscope_platform::clock::now_ns;
 use oscope_platform::placement::{allowed_cpus, parent_cpus};
 use oscope_platform::process::{Exit, Worker, WorkerError, WorkerLimits, WorkerOptions};
 use oscope_platform::program::{Output, Program, Starter};
-use oscope_platform::scratch::Scratch;
+use oscope_platform::scratch::{Removal, Scratch};
+use testing::{LONGEST_WAIT, wait_until};
 
-use roles::{Check, PATIENCE, REMOVAL, eventually, runs, say};
+use roles::{Check, runs, say};
 
 /// Together more than any pipe holds.
 const FLOOD_LINES: usize = 3_000;
@@ -22,18 +24,24 @@ const LETTERS_OF_A_LINE: usize = 100;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-const CHECKS: &[Check] = &[
-    ("lines go in and come out", lines),
-    ("a worker that answers and exits at once is heard", hasty),
-    ("a failed worker is reported with its complaint", complaint),
-    ("a flood on either side blocks nobody", flood),
-    ("a deadline and an interruption end the wait", given_up),
-    ("a worker dies with its parent", killed_parent),
-    ("scratch of a killed owner is swept", killed_scratch),
-    ("a pinned worker still sees all processors", pinned),
-    ("a worker cannot hold more than its limit", limited),
-    ("a program runs to its end or is killed", programs),
+const CHECKS: &[Check] = checks![
+    lines_go_in_and_come_out,
+    a_worker_that_answers_and_exits_at_once_is_heard,
+    a_failed_worker_is_reported_with_its_complaint,
+    a_flood_on_either_side_blocks_nobody,
+    a_deadline_and_an_interruption_end_the_wait,
+    a_worker_dies_with_its_parent,
+    scratch_of_a_killed_owner_is_swept,
+    a_pinned_worker_still_sees_all_processors,
+    a_worker_cannot_hold_more_than_its_limit,
+    a_program_runs_to_its_end_or_is_killed,
 ];
+
+const REMOVAL: Removal = Removal {
+    exit_wait: LONGEST_WAIT,
+    unchanged_for: Duration::from_hours(24),
+    is_own_name: |_| false,
+};
 
 fn main() {
     roles::main(CHECKS, play);
@@ -46,7 +54,7 @@ fn play(arguments: &[String]) {
                 Scratch::create(Path::new(directory), &REMOVAL).expect("the directory is there");
             std::fs::write(scratch.file("data"), [0; 100]).expect("it can be written");
             say(&scratch.path().display().to_string());
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(LONGEST_WAIT);
         }
         [role] => play_alone(role),
         _ => panic!("no such role: {arguments:?}"),
@@ -76,11 +84,11 @@ fn play_alone(role: &str) {
             (0..FLOOD_LINES).for_each(|_| println!("{line}"));
             std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).expect("it can be read");
         }
-        "sleeper" => std::thread::sleep(PATIENCE),
+        "sleeper" => std::thread::sleep(LONGEST_WAIT),
         "parent" => {
             let worker = start("sleeper");
             say(&worker.id().to_string());
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(LONGEST_WAIT);
         }
         "looker" => {
             let cpus = [allowed_cpus(), parent_cpus()].map(|cpus| cpus.expect("they are known"));
@@ -94,30 +102,23 @@ fn play_alone(role: &str) {
     }
 }
 
-fn role(name: &str) -> Command {
-    let this_program = std::env::current_exe().expect("this program has a path");
-    let mut command = Command::new(this_program);
-    command.args(["role", name]);
-    command
-}
-
 fn start(name: &str) -> Worker {
-    start_with(name, &WorkerOptions::default())
+    start_with(&[name], &WorkerOptions::default()).expect("this program can be started")
 }
 
-fn start_with(name: &str, options: &WorkerOptions<'_>) -> Worker {
-    Worker::spawn(role(name), options).expect("this program can be started")
+fn start_with(role: &[&str], options: &WorkerOptions<'_>) -> Result<Worker, WorkerError> {
+    Worker::spawn(roles::command(role).into(), options)
 }
 
 fn late() -> u64 {
-    now_ns() + PATIENCE.as_nanos() as u64
+    now_ns() + LONGEST_WAIT.as_nanos() as u64
 }
 
 fn hear(worker: &mut Worker) -> Option<String> {
     worker.read_line_until(late(), &NEVER).expect("it answers")
 }
 
-fn hasty() {
+fn a_worker_that_answers_and_exits_at_once_is_heard() {
     for _ in 0..20 {
         let mut worker = start("hasty");
         worker.send(b"now\n", late(), &NEVER).expect("it takes it");
@@ -125,7 +126,7 @@ fn hasty() {
     }
 }
 
-fn lines() {
+fn lines_go_in_and_come_out() {
     let mut worker = start("echo");
     for word in ["one", "two"] {
         let line = format!("{word}\n");
@@ -139,7 +140,7 @@ fn lines() {
     assert_eq!(hear(&mut worker), None);
 }
 
-fn complaint() {
+fn a_failed_worker_is_reported_with_its_complaint() {
     let mut worker = start("complainer");
     let error = worker
         .read_line_until(late(), &NEVER)
@@ -152,7 +153,7 @@ fn complaint() {
     assert!(matches!(missing, Err(WorkerError::Spawn(_))));
 }
 
-fn flood() {
+fn a_flood_on_either_side_blocks_nobody() {
     let mut worker = start("flooder");
     let letters = vec![b'x'; 1 << 20];
     worker
@@ -167,7 +168,7 @@ fn flood() {
     assert!(finished.exit.is_success());
 }
 
-fn given_up() {
+fn a_deadline_and_an_interruption_end_the_wait() {
     let mut worker = start("sleeper");
     let soon = now_ns() + 1_000_000;
     let error = worker
@@ -190,22 +191,22 @@ fn given_up() {
     let killed = worker.kill().expect("it runs");
     assert!(!killed.exit.is_success());
     assert_eq!(worker.kill().expect("that is known"), killed);
-    eventually("the worker ends", || !runs(&id));
+    wait_until("the worker ends", || !runs(&id));
 }
 
-fn killed_parent() {
+fn a_worker_dies_with_its_parent() {
     let mut parent = start("parent");
     let worker = hear(&mut parent).expect("it prints a number");
     assert!(runs(&worker));
     drop(parent);
-    eventually("the worker ends", || !runs(&worker));
+    wait_until("the worker ends", || !runs(&worker));
 }
 
-fn killed_scratch() {
+fn scratch_of_a_killed_owner_is_swept() {
     let directory = tempfile::tempdir().expect("there is a place for temporary files");
-    let mut command = role("owner");
-    command.arg(directory.path());
-    let mut owner = Worker::spawn(command, &WorkerOptions::default()).expect("it can be started");
+    let path = directory.path().to_str().expect("it is text");
+    let owner = start_with(&["owner", path], &WorkerOptions::default());
+    let mut owner = owner.expect("it can be started");
     let scratch = PathBuf::from(hear(&mut owner).expect("it prints a path"));
     let sweep = || Scratch::sweep(directory.path(), &REMOVAL).removed;
     assert_eq!(sweep(), Vec::<PathBuf>::new());
@@ -215,25 +216,24 @@ fn killed_scratch() {
     assert!(!scratch.exists());
 }
 
-fn pinned() {
+fn a_pinned_worker_still_sees_all_processors() {
     let cpus = allowed_cpus().expect("they are known");
-    for cpu in &cpus {
+    let looker = |cpu| {
         let options = WorkerOptions {
-            pin_cpu: Some(*cpu),
+            pin_cpu: Some(cpu),
             ..WorkerOptions::default()
         };
-        let line = hear(&mut start_with("looker", &options));
+        start_with(&["looker"], &options)
+    };
+    for cpu in &cpus {
+        let line = hear(&mut looker(*cpu).expect("it can be started"));
         let expected = format!("{:?}", [vec![*cpu], cpus.clone()]);
         assert_eq!(line, Some(expected));
     }
-    let options = WorkerOptions {
-        pin_cpu: Some(100_000),
-        ..WorkerOptions::default()
-    };
-    Worker::spawn(role("looker"), &options).expect_err("there is no such processor");
+    looker(100_000).expect_err("there is no such processor");
 }
 
-fn limited() {
+fn a_worker_cannot_hold_more_than_its_limit() {
     let options = WorkerOptions {
         limits: WorkerLimits {
             address_space_bytes: Some(128 << 20),
@@ -241,7 +241,7 @@ fn limited() {
         },
         ..WorkerOptions::default()
     };
-    let mut worker = start_with("eater", &options);
+    let mut worker = start_with(&["eater"], &options).expect("it can be started");
     match worker.wait(late(), &NEVER).expect("it ends").exit {
         Exit::Code(0) => {
             println!("skipped: a part, since this system ignores the limits of jobs");
@@ -250,7 +250,7 @@ fn limited() {
     }
 }
 
-fn programs() {
+fn a_program_runs_to_its_end_or_is_killed() {
     let starter = Starter::new().expect("it needs nothing");
     let run = |role: &str, interrupted: &AtomicBool| {
         let own = std::env::current_exe().expect("this program has a path");

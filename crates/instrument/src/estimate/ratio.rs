@@ -19,7 +19,7 @@ impl Estimate {
     /// are compared with each other as well, so that what changes from pass to pass cancels. The
     /// interval has the mean of both variances. Of the ratios of other recorded sessions it contains
     /// 0.95 to 0.98; the narrower of both intervals contained 0.86 to 0.94, since few passes often
-    /// agree by chance, and each alone 0.90 to 0.98 (`tests/suite/statistics/ratio.rs`).
+    /// agree by chance, and each alone 0.90 to 0.98 (`tests/suite/statistics/prediction.rs`).
     ///
     /// `None` unless both are positive.
     pub fn ratio_to(&self, other: &Self) -> Option<Estimated> {

@@ -74,7 +74,7 @@ pub struct Prediction {
 /// what a load from memory costs for longer than such a session lasts. Of five processes of which one or none had a
 /// core alone, nothing shows what sharing adds: 0.85 held.
 ///
-/// `tests/suite/statistics/clock.rs` has recorded sessions whose clock steps by 14 % within seconds: a division
+/// `tests/suite/statistics/prediction.rs` has recorded sessions whose clock steps by 14 % within seconds: a division
 /// spreads by 0.03 % between them, a system call by 1.6, and a sum over 256 KiB by 0.9; without correction
 /// 4.2, 3.9 and 3.4 %. Where the clock stayed, nothing is lost.
 ///

@@ -13,7 +13,6 @@ pub(crate) struct MockClock {
 }
 
 impl MockClock {
-    #[allow(dead_code)] // Not every test program reads latencies.
     pub(crate) fn of_cost(cost_ns: u64) -> Self {
         Self {
             cost_ns,

@@ -4,8 +4,8 @@
 
 use instrument::advice::{Action, Advice, Audience, Rule};
 use instrument::estimate::Estimate;
-use instrument::experiment::{Definition, Design, Experiment, MeasureError, Metric};
-use instrument::finding::{Finding, Grade, sentence};
+use instrument::experiment::{Design, Experiment, MeasureError, Metric};
+use instrument::finding::{Finding, sentence};
 use instrument::grading;
 use instrument::noise::Warning;
 use instrument::plan::Setting;
@@ -15,7 +15,6 @@ use instrument::results::{PointResult, Results};
 use instrument::sample::{Batch, Legs, Reading, Sample};
 use instrument::sampler::Sampler;
 use platform::machine::Machine;
-use std::borrow::Cow;
 
 const COST: Metric<&str> = Metric::time("cost", "cost");
 
@@ -28,6 +27,11 @@ const DESIGN: Design = Design {
     axes: &[],
     metrics: &[COST],
 };
+
+fn cheaper(one: &Estimate, other: &Estimate) -> &'static str {
+    let is_one = one.centre < other.centre;
+    if is_one { "one" } else { "other" }
+}
 
 /// Two ways to do a thing, and two findings: the ratio of their costs, and which is faster.
 struct Race;
@@ -49,12 +53,7 @@ impl Experiment for Race {
         let of = |way: &str| results.sound(COST, &[("way", way.into())]).unwrap();
         let (one, other) = (of("one"), of("other"));
         let times = Quantity::estimated(&other.ratio_to(one).unwrap(), Unit::Ratio);
-        let best = if one.centre < other.centre {
-            "one"
-        } else {
-            "other"
-        };
-        let alone = of("alone");
+        let (best, alone) = (cheaper(one, other), of("alone"));
         vec![
             Finding::new("times", sentence!("The other takes {times} as long.")),
             Finding::new("best", sentence!("The fastest is {best}.")),
@@ -63,8 +62,28 @@ impl Experiment for Race {
     }
 }
 
-/// A point with one process in each pass.
-fn point(way: &str, costs: &[u64], warnings: Vec<Warning>) -> PointResult {
+/// A rule that advises the cheaper way.
+const RULE: Rule = Rule {
+    setting: "way",
+    title: "way",
+    audience: Audience::Programs,
+    unit: None,
+    experiments: &["mock.race"],
+    find: |evidence| {
+        let of = |way: &str| evidence.estimate("mock.race", COST, &[("way", way.into())]);
+        Some(Advice {
+            value: cheaper(of("one")?, of("other")?).into(),
+            usual: "other".into(),
+            gain: None,
+            because: Finding::new("because", sentence!("It is cheaper.")),
+            trial: None,
+        })
+    },
+    act: |_, _| Action::Command(String::new()),
+};
+
+/// The point of a way that took these costs, each in a pass of its own.
+fn point(way: &str, costs: &[u64]) -> PointResult {
     let batches = costs.iter().zip(0..).map(|(cost, pass)| Batch {
         samples: vec![Sample::new(
             "cost",
@@ -80,194 +99,128 @@ fn point(way: &str, costs: &[u64], warnings: Vec<Warning>) -> PointResult {
     });
     let batches: Vec<Batch> = batches.collect();
     let mut estimates = Estimate::all(&Race.definition(), &batches);
-    for estimate in &mut estimates {
-        estimate.disturbed = Some(0.0);
-    }
+    estimates[0].disturbed = Some(0.0);
     PointResult {
         point: Point::new().with("way", way),
         estimates,
-        warnings,
+        warnings: Vec::new(),
         remarks: Vec::new(),
     }
 }
 
-/// The findings where the ways took these costs in each pass, and `warnings` touch the other way.
-fn found(one: &[u64], other: &[u64], warnings: Vec<Warning>) -> Vec<Finding> {
-    graded(vec![
-        point("one", one, Vec::new()),
-        point("other", other, warnings),
-        point("alone", &[700, 701, 702, 703, 704, 705], Vec::new()),
-    ])
-}
-
-fn graded(points: Vec<PointResult>) -> Vec<Finding> {
-    let definition: Definition = Race.definition();
-    let results = Results {
-        definition: &definition,
+/// What `judge` makes of the results where the ways took these costs, after `change` was made to them.
+fn judged<T>(
+    [one, other]: [&[u64]; 2],
+    change: impl Fn(&mut [PointResult]),
+    judge: impl Fn(Results<'_>) -> T,
+) -> T {
+    let alone = [700, 701, 702, 703, 704, 705];
+    let mut points = vec![
+        point("one", one),
+        point("other", other),
+        point("alone", &alone),
+    ];
+    change(&mut points);
+    judge(Results {
+        definition: &Race.definition(),
         machine: &Machine::default(),
         points,
-    };
-    grading::findings(&Race, &results)
-}
-
-/// Grade, passes that hold, passes that count, and warnings of the finding called `key`.
-fn judged(findings: &[Finding], key: &str) -> (Grade, usize, usize, Vec<Cow<'static, str>>) {
-    let finding = findings.iter().find(|finding| finding.key == key).unwrap();
-    let trust = finding.trust.clone().unwrap();
-    (finding.grade, trust.held, trust.of, trust.doubts)
-}
-
-/// A rule that advises the cheaper way.
-const RULE: Rule = Rule {
-    setting: "way",
-    title: "way",
-    audience: Audience::Programs,
-    unit: None,
-    experiments: &["mock.race"],
-    find: |evidence| {
-        let of = |way: &str| evidence.estimate("mock.race", COST, &[("way", way.into())]);
-        let (one, other) = (of("one")?, of("other")?);
-        let value = if one.centre < other.centre {
-            "one"
-        } else {
-            "other"
-        };
-        Some(Advice {
-            value: value.into(),
-            usual: "other".into(),
-            gain: None,
-            because: Finding::new("because", sentence!("It is cheaper.")),
-            trial: None,
-        })
-    },
-    act: |_, _| Action::Command(String::new()),
-};
-
-fn advised(one: &[u64], other: &[u64]) -> Option<Level> {
-    let definition: Definition = Race.definition();
-    let results = [Results {
-        definition: &definition,
-        machine: &Machine::default(),
-        points: vec![
-            point("one", one, Vec::new()),
-            point("other", other, Vec::new()),
-        ],
-    }];
-    grading::advice(&RULE, &results).map(|advice| advice.value)
-}
-
-#[test]
-fn what_most_passes_do_not_say_is_not_advised() {
-    assert_eq!(advised(&FAST, &SLOW), Some("one".into()));
-    assert_eq!(advised(&SLOW, &FAST), Some("other".into()));
-    // Cheaper as a whole, and in two passes of six.
-    let by_two = [100, 100, 1200, 1201, 1202, 1203];
-    let other = [1000, 1001, 1190, 1191, 1192, 1193];
-    assert_eq!(advised(&by_two, &other), None);
+    })
 }
 
 const SLOW: [u64; 6] = [2000, 2010, 1990, 2005, 1995, 2002];
 const FAST: [u64; 6] = [1000, 1005, 995, 1002, 998, 1001];
 
 #[test]
-fn what_each_pass_says_is_certain() {
-    let findings = found(&FAST, &SLOW, Vec::new());
-    for key in ["times", "best", "alone"] {
-        assert_eq!(
-            judged(&findings, key),
-            (Grade::Certain, 6, 6, vec![]),
-            "{key}"
-        );
+fn what_most_passes_do_not_say_is_not_advised() {
+    // Cheaper as a whole, and in two passes of six.
+    let by_two: [&[u64]; 2] = [
+        &[100, 100, 1200, 1201, 1202, 1203],
+        &[1000, 1001, 1190, 1191, 1192, 1193],
+    ];
+    for (costs, expected) in [
+        ([&FAST[..], &SLOW], Some("one".into())),
+        ([&SLOW, &FAST], Some("other".into())),
+        (by_two, None),
+    ] {
+        let advice = judged(costs, |_| {}, |results| grading::advice(&RULE, &[results]));
+        let advised: Option<Level> = advice.map(|advice| advice.value);
+        assert_eq!(advised, expected, "{costs:?}");
     }
 }
 
-#[test]
-fn what_one_pass_denies_is_likely() {
-    let mut slow = SLOW;
-    slow[3] = 900;
-    let findings = found(&FAST, &slow, Vec::new());
-    assert_eq!(judged(&findings, "best"), (Grade::Likely, 5, 6, vec![]));
-    assert_eq!(judged(&findings, "alone"), (Grade::Certain, 6, 6, vec![]));
+/// A finding's grade, the passes that have it of those that count, and its doubts.
+fn shown(finding: &Finding) -> String {
+    let trust = finding.trust.as_ref().unwrap();
+    let (grade, doubts) = (finding.grade, trust.doubts.join(", "));
+    format!("{grade:?} {}/{} {doubts}", trust.held, trust.of)
 }
 
 #[test]
-fn a_warning_takes_the_certainty_from_what_rests_on_its_value_only() {
-    let modes = |centres| Warning::SeveralModes {
-        metric: "cost".into(),
-        centres,
+fn what_each_pass_says_is_certain_unless_a_doubt_touches_its_numbers_or_words() {
+    const CERTAIN: &str = "Certain 6/6 ";
+    const NONE: Option<Warning> = None;
+    let metric = || "cost".into();
+    let modes = Warning::SeveralModes {
+        metric: metric(),
+        centres: vec![1900.0, 2100.0],
     };
-    let findings = found(&FAST, &SLOW, vec![modes(vec![1900.0, 2100.0])]);
-    let doubts = vec!["several modes".into()];
-    assert_eq!(judged(&findings, "times"), (Grade::Likely, 6, 6, doubts));
-    assert_eq!(judged(&findings, "best"), (Grade::Certain, 6, 6, vec![]));
-    assert_eq!(judged(&findings, "alone"), (Grade::Certain, 6, 6, vec![]));
-}
-
-/// 76 × (49 to 120 ×) is certain that the other is far slower.
-#[test]
-fn a_wide_interval_alone_takes_no_certainty() {
-    let wide = Warning::TargetMissed {
-        metric: "cost".into(),
+    let missed = Warning::TargetMissed {
+        metric: metric(),
         reached: Some(0.4),
         target: 0.05,
     };
-    let findings = found(&FAST, &SLOW, vec![wide]);
-    assert_eq!(
-        judged(&findings, "times"),
-        (Grade::Certain, 6, 6, Vec::new())
-    );
-}
-
-/// The interval of the doubted value reaches beyond the other.
-#[test]
-fn a_doubt_that_could_turn_the_words_touches_them() {
+    // One pass of the first denies that the other is slower; the interval of the second reaches beyond the other.
+    let denied = [2000, 2010, 1990, 900, 1995, 2002];
     let wide = [1010, 1600, 1020, 3000, 1015, 2000];
-    let findings = found(&FAST, &wide, vec![Warning::NotWarm]);
-    let (grade, _, _, doubts) = judged(&findings, "best");
-    assert_eq!((grade, doubts), (Grade::Likely, vec!["not warm".into()]));
-}
-
-#[test]
-fn what_rests_on_a_value_with_more_than_a_fifth_of_disturbed_legs_is_not_certain() {
-    let with_disturbed = |share| {
-        let mut other = point("other", &SLOW, Vec::new());
-        other.estimates[0].disturbed = share;
-        graded(vec![
-            point("one", &FAST, Vec::new()),
-            other,
-            point("alone", &[700, 701, 702, 703, 704, 705], Vec::new()),
-        ])
-    };
-    let likely = |label: &'static str| (Grade::Likely, 6, 6, vec![label.into()]);
-    let certain = (Grade::Certain, 6, 6, vec![]);
-    let few = with_disturbed(Some(0.2));
-    let many = with_disturbed(Some(0.201));
-    let unknown = with_disturbed(None);
-    assert_eq!(judged(&few, "times"), certain);
-    assert_eq!(judged(&many, "times"), likely("disturbed"));
-    assert_eq!(judged(&unknown, "times"), likely("clock unknown"));
-    for findings in [few, many, unknown] {
-        assert_eq!(judged(&findings, "alone"), certain);
+    // The costs of the other way, its warning and its share of disturbed legs; the ratio and the fastest way.
+    for (other, warning, disturbed, [times, best]) in [
+        (SLOW, NONE, Some(0.0), [CERTAIN; 2]),
+        (denied, NONE, Some(0.0), [CERTAIN, "Likely 5/6 "]),
+        (
+            SLOW,
+            Some(modes),
+            Some(0.0),
+            ["Likely 6/6 several modes", CERTAIN],
+        ),
+        // 76 × (49 to 120 ×) is certain that the other is far slower.
+        (SLOW, Some(missed), Some(0.0), [CERTAIN; 2]),
+        (
+            wide,
+            Some(Warning::NotWarm),
+            Some(0.0),
+            ["Likely 6/6 not warm"; 2],
+        ),
+        (SLOW, NONE, Some(0.2), [CERTAIN; 2]),
+        (SLOW, NONE, Some(0.201), ["Likely 6/6 disturbed", CERTAIN]),
+        (SLOW, NONE, None, ["Likely 6/6 clock unknown", CERTAIN]),
+    ] {
+        let case = format!("{other:?}, {warning:?}, {disturbed:?}");
+        let change = |points: &mut [PointResult]| {
+            points[1].warnings.extend(warning.clone());
+            points[1].estimates[0].disturbed = disturbed;
+        };
+        let findings = judged([&FAST, &other], change, |results| {
+            grading::findings(&Race, &results)
+        });
+        let found: Vec<String> = findings.iter().map(shown).collect();
+        assert_eq!(found, [times, best, CERTAIN], "{case}");
     }
 }
 
 #[test]
 fn values_without_passes_keep_the_grade_of_their_finding() {
-    let definition = Race.definition();
-    let mut points = vec![
-        point("one", &FAST, Vec::new()),
-        point("other", &SLOW, vec![Warning::NotWarm]),
-        point("alone", &SLOW, Vec::new()),
-    ];
-    for estimate in points.iter_mut().flat_map(|point| &mut point.estimates) {
-        estimate.passes = 0;
-        estimate.pass_of.clear();
-    }
-    let results = Results {
-        definition: &definition,
-        machine: &Machine::default(),
-        points,
+    let change = |points: &mut [PointResult]| {
+        points[1].warnings.push(Warning::NotWarm);
+        for estimate in points.iter_mut().flat_map(|point| &mut point.estimates) {
+            estimate.passes = 0;
+            estimate.pass_of.clear();
+        }
     };
-    let findings = grading::findings(&Race, &results);
-    assert_eq!(findings, Race.findings(&results));
+    let both = |results: Results<'_>| {
+        let graded = grading::findings(&Race, &results);
+        (graded, Race.findings(&results))
+    };
+    let (graded, plain) = judged([&FAST, &SLOW], change, both);
+    assert_eq!(graded, plain);
 }

@@ -4,11 +4,13 @@ use crate::common::MockClock;
 use oscope_instrument::clock::{Calibration, Clock, References};
 use oscope_instrument::experiment::MeasureError;
 use oscope_instrument::given::Givens;
-use oscope_instrument::sample::{Batch, Legs, Reading, Sample};
+use oscope_instrument::sample::{Batch, Legs, Reading};
 use oscope_instrument::sampler::{Sampler, Task};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
+
+type Result<T> = std::result::Result<T, MeasureError>;
 
 fn task() -> Task {
     Task {
@@ -28,16 +30,24 @@ fn task() -> Task {
 
 /// The batch of a sampler that `measure` drives.
 fn taken(
-    clock: &MockClock,
+    clock: &dyn Clock,
     task: &Task,
-    measure: impl FnOnce(&mut Sampler<'_>) -> Result<(), MeasureError>,
-) -> (Batch, Result<(), MeasureError>) {
+    measure: impl FnOnce(&mut Sampler<'_>) -> Result<()>,
+) -> Batch {
     let mut batch = Batch {
         warm: true,
         ..Batch::default()
     };
-    let result = measure(&mut Sampler::new(clock, task, &mut batch));
-    (batch, result)
+    measure(&mut Sampler::new(clock, task, &mut batch)).expect("no body fails");
+    batch
+}
+
+/// Work that takes so long.
+fn takes(clock: &MockClock, ns: i64) -> impl FnMut() -> Result<()> {
+    move || {
+        clock.advance(ns);
+        Ok(())
+    }
 }
 
 fn readings(batch: &Batch) -> Vec<Reading> {
@@ -49,13 +59,12 @@ fn readings(batch: &Batch) -> Vec<Reading> {
 fn repeated(task: &Task, mut ns: impl FnMut(i64) -> i64) -> (Batch, Legs) {
     let clock = MockClock::default();
     clock.advance(i64::MAX / 2);
-    let (batch, result) = taken(&clock, task, |sampler| {
+    let batch = taken(&clock, task, |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             clock.advance(ns(iterations.min(1 << 40).cast_signed()));
             Ok(())
         })
     });
-    result.expect("the body never fails");
     let readings = readings(&batch);
     let [Reading::Legs(legs)] = &readings[..] else {
         panic!("{readings:?}")
@@ -63,10 +72,13 @@ fn repeated(task: &Task, mut ns: impl FnMut(i64) -> i64) -> (Batch, Legs) {
     (batch, legs.clone())
 }
 
-/// The net costs of all timings of a batch.
-fn net_ns(batch: &Batch) -> Vec<f64> {
-    let costs = readings(batch).into_iter().flat_map(|it| it.costs());
-    costs.map(|cost| cost.net_ns).collect()
+/// The metric and the net cost of each timing of a batch.
+fn net_ns(batch: &Batch) -> Vec<(&str, f64)> {
+    let timings = batch.samples.iter().flat_map(|sample| {
+        let costs = sample.reading.costs().into_iter();
+        costs.map(|cost| (&*sample.metric, cost.net_ns))
+    });
+    timings.collect()
 }
 
 #[test]
@@ -84,13 +96,8 @@ fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
 
 #[test]
 fn a_leg_is_long_enough_for_the_clock_and_for_what_it_pays_once() {
-    let coarse = Task {
-        calibration: Calibration {
-            resolution_ns: 4e6,
-            cost_ns: 0.0,
-        },
-        ..task()
-    };
+    let mut coarse = task();
+    coarse.calibration.resolution_ns = 4e6;
     let (_, legs) = repeated(&coarse, |iterations| 1000 * iterations);
     assert!(legs.wall_ns.iter().all(|ns| *ns >= 4_000_000_000));
     let (_, legs) = repeated(&task(), |iterations| 800_000 + 7 * iterations);
@@ -127,14 +134,13 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
 #[test]
 fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
     let clock = MockClock::default();
-    let (batch, result) = taken(&clock, &task(), |sampler| {
+    let batch = taken(&clock, &task(), |sampler| {
         sampler.long_runs("cost", 10.0, 20_000_000, |iterations| {
             // Most iterations are free; every hundredth is expensive.
             clock.advance(100_000 * (iterations.cast_signed() / 100));
             Ok(())
         })
     });
-    result.unwrap();
     for reading in readings(&batch) {
         let Reading::Once { work, wall_ns, .. } = reading else {
             panic!("{reading:?}")
@@ -167,17 +173,14 @@ fn each_timing_lies_between_two_readings_of_both_reference_loops() {
         }
     }
     let clock = Wavering(MockClock::default(), Cell::new(0));
-    let mut batch = Batch::default();
-    let task = task();
-    let mut sampler = Sampler::new(&clock, &task, &mut batch);
-    let body = |iterations: u64| {
-        clock.0.advance(100 * iterations.cast_signed());
-        Ok(())
-    };
-    sampler.repeat("cost", 1.0, body).unwrap();
-    sampler.once("once", 1.0, |_| Ok(()), || Ok(())).unwrap();
+    let batch = taken(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.0.advance(100 * iterations.cast_signed());
+            Ok(())
+        })?;
+        sampler.once("once", 1.0, |_| Ok(()), || Ok(()))
+    });
     let readings = readings(&batch);
-    assert_eq!(readings.len(), 4);
     let counts: Vec<usize> = readings.iter().map(|it| it.costs().len()).collect();
     assert_eq!(counts, [8, 1, 1, 1]);
     for cost in readings.iter().flat_map(Reading::costs) {
@@ -190,39 +193,28 @@ fn each_timing_lies_between_two_readings_of_both_reference_loops() {
 }
 
 #[test]
-fn what_can_be_done_only_once_is_prepared_each_time() {
+fn what_can_be_done_only_once_is_prepared_each_time_and_several_metrics_report_its_time() {
     let clock = MockClock::default();
-    let prepared = Cell::new(0);
-    let (batch, _) = taken(&clock, &task(), |sampler| {
-        sampler.once(
-            "cold",
-            64.0,
-            |sampler| {
-                prepared.set(prepared.get() + 1);
-                clock.advance(5_000);
-                sampler.value("resident", 0.0);
-                Ok(())
-            },
-            || {
-                clock.advance(128);
-                Ok(())
-            },
-        )
+    let batch = taken(&clock, &task(), |sampler| {
+        let metrics = [("bytes", 64.0), ("pass", 1.0)];
+        let prepare = |sampler: &mut Sampler<'_>| {
+            clock.advance(5_000);
+            sampler.value("resident", 0.0);
+            Ok(())
+        };
+        sampler.once_as(&metrics, prepare, takes(&clock, 128))
     });
-    assert_eq!(prepared.get(), 3);
-    assert_eq!(net_ns(&batch), [2.0, 2.0, 2.0]);
+    assert_eq!(batch.samples.len(), 9);
+    assert_eq!(net_ns(&batch), [("bytes", 2.0), ("pass", 128.0)].repeat(3));
 }
 
 #[test]
 fn what_a_process_can_do_only_once_is_timed_a_single_time() {
     let clock = MockClock::default();
-    let (batch, _) = taken(&clock, &task(), |sampler| {
-        sampler.single("new", 64.0, || {
-            clock.advance(128);
-            Ok(())
-        })
+    let batch = taken(&clock, &task(), |sampler| {
+        sampler.single("new", 64.0, takes(&clock, 128))
     });
-    assert_eq!(net_ns(&batch), [2.0]);
+    assert_eq!(net_ns(&batch), [("new", 2.0)]);
 }
 
 #[test]
@@ -230,7 +222,7 @@ fn latencies_are_net_of_the_clock() {
     for (usual_ns, tenth_ns) in [(100, 1000), (300_000, 300_000)] {
         let clock = MockClock::of_cost(20);
         let mut count = 0;
-        let (batch, _) = taken(&clock, &task(), |sampler| {
+        let batch = taken(&clock, &task(), |sampler| {
             sampler.latencies("latency", || {
                 count += 1;
                 clock.advance(if count % 10 == 0 { tenth_ns } else { usual_ns });
@@ -250,40 +242,27 @@ fn latencies_are_net_of_the_clock() {
 
 #[test]
 fn an_error_of_the_body_ends_the_measurement() {
-    let clock = MockClock::default();
-    let (batch, result) = taken(&clock, &task(), |sampler| {
-        sampler.repeat("cost", 1.0, |_| {
-            Err(MeasureError::Unsupported("not here".into()))
-        })
-    });
-    assert_eq!(result.unwrap_err().to_string(), "not here");
+    let (clock, task, mut batch) = (MockClock::default(), task(), Batch::default());
+    let mut sampler = Sampler::new(&clock, &task, &mut batch);
+    let fails = |_| Err(MeasureError::Unsupported("not here".into()));
+    let error = sampler.repeat("cost", 1.0, fails).unwrap_err();
+    assert_eq!(error.to_string(), "not here");
     assert!(batch.samples.is_empty());
 }
 
 #[test]
 fn phases_that_take_turns_are_timed_apart_less_the_clock() {
     let clock = MockClock::default();
-    let (batch, result) = taken(&clock, &task(), |sampler| {
+    let batch = taken(&clock, &task(), |sampler| {
         sampler.phases(2.0, |phases| {
             for _ in 0..4 {
-                phases.time(&["read", "total"], || {
-                    clock.advance(120);
-                    Ok(())
-                })?;
+                phases.time(&["read", "total"], takes(&clock, 120))?;
                 // Time between phases belongs to none of them.
                 clock.advance(1_000_000);
-                phases.time(&["write", "total"], || {
-                    clock.advance(220);
-                    Ok(())
-                })?;
+                phases.time(&["write", "total"], takes(&clock, 220))?;
             }
             phases.time(&["nothing"], || Ok(()))
         })
-    });
-    result.unwrap();
-    let samples = batch.samples.iter().filter_map(|sample| {
-        let cost = sample.reading.costs().first().copied()?;
-        Some((sample.metric.as_str(), cost.net_ns))
     });
     // Each reading of the clock costs 20 ns.
     let expected = [
@@ -292,65 +271,37 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
         ("write", 400.0),
         ("nothing", 0.0),
     ];
-    assert_eq!(samples.collect::<Vec<_>>()[..4], expected);
+    assert_eq!(net_ns(&batch)[..4], expected);
 }
 
 #[test]
 fn pieces_of_phases_are_legs() {
     let clock = MockClock::default();
-    let (batch, result) = taken(&clock, &task(), |sampler| {
+    let batch = taken(&clock, &task(), |sampler| {
         sampler.pieces(|pieces| {
             for (operations, ns) in [(10, 70), (10, 70), (5, 35)] {
-                pieces.time("create", operations, || {
-                    clock.advance(ns);
-                    Ok(())
-                })?;
+                pieces.time("create", operations, takes(&clock, ns))?;
                 // Time between pieces belongs to none of them.
                 clock.advance(1000);
             }
-            pieces.time("remove", 10, || {
-                clock.advance(200);
-                Ok(())
-            })
+            pieces.time("remove", 10, takes(&clock, 200))
         })
     });
-    result.unwrap();
-    let samples = batch.samples.iter().filter_map(|sample| match sample {
-        Sample {
-            metric,
-            reading: Reading::Legs(legs),
-            ..
-        } => Some((metric.as_str(), legs.iterations, legs.wall_ns.clone())),
-        _ => None,
-    });
-    let samples: Vec<_> = samples.collect();
-    let named: Vec<_> = samples.iter().map(|(name, of, _)| (*name, *of)).collect();
-    assert_eq!(named, [("create", 10), ("create", 5), ("remove", 10)]);
+    let legs = |(metric, reading)| match reading {
+        Reading::Legs(legs) => (metric, legs.iterations, legs.wall_ns),
+        other => panic!("{other:?}"),
+    };
+    let metrics = batch.samples.iter().map(|sample| &*sample.metric);
+    let samples: Vec<_> = metrics.zip(readings(&batch)).map(legs).collect();
     // Rounds go on until each has as many legs as the task wants.
     let rounds = samples[2].2.len();
     assert!(rounds >= task().legs, "{rounds}");
-    assert_eq!(samples[0].2.len(), 2 * rounds);
-    assert!(
-        samples[0].2.iter().all(|wall_ns| *wall_ns == 70),
-        "{samples:?}"
-    );
-}
-
-#[test]
-fn several_metrics_report_one_time() {
-    let clock = MockClock::default();
-    let (batch, result) = taken(&clock, &task(), |sampler| {
-        sampler.once_as(
-            &[("calls", 10.0), ("pass", 1.0)],
-            |_| Ok(()),
-            || {
-                clock.advance(1000);
-                Ok(())
-            },
-        )
-    });
-    result.unwrap();
-    assert_eq!(net_ns(&batch), [100.0, 1000.0].repeat(3));
+    let expected = [
+        ("create", 10, vec![70; 2 * rounds]),
+        ("create", 5, vec![35; rounds]),
+        ("remove", 10, vec![200; rounds]),
+    ];
+    assert_eq!(samples, expected);
 }
 
 #[test]
@@ -358,31 +309,20 @@ fn ways_that_take_turns_begin_and_end_equally_often() {
     for (seed, first) in [(0, "abbaab"), (1, "baabba")] {
         let clock = MockClock::default();
         let prepared = RefCell::new(String::new());
-        let (batch, result) = taken(&clock, &Task { seed, ..task() }, |sampler| {
+        let batch = taken(&clock, &Task { seed, ..task() }, |sampler| {
             let prepare = |_: &mut Sampler<'_>, way: usize| {
                 prepared.borrow_mut().push_str(["a", "b"][way]);
                 Ok(())
             };
-            sampler.in_turn(&[("a", 1.0), ("b", 2.0)], prepare, |_| {
-                clock.advance(1000);
-                Ok(())
-            })
+            let ways = [("a", 1.0), ("b", 2.0)];
+            sampler.in_turn(&ways, prepare, |_| takes(&clock, 1000)())
         });
-        result.unwrap();
         assert_eq!(prepared.into_inner(), first);
-        let timed = batch.samples.iter();
-        let timed = timed.map(|sample| (&*sample.metric, sample.reading.costs()));
-        let timed: Vec<(&str, f64)> = timed
-            .map(|(metric, costs)| (metric, costs[0].net_ns))
-            .collect();
-        let cost = |way| {
-            if way == 'a' {
-                ("a", 1000.0)
-            } else {
-                ("b", 500.0)
-            }
-        };
-        assert_eq!(timed, first.chars().map(cost).collect::<Vec<_>>());
+        let expected = first.chars().map(|way| match way {
+            'a' => ("a", 1000.0),
+            _ => ("b", 500.0),
+        });
+        assert_eq!(net_ns(&batch), expected.collect::<Vec<_>>());
     }
 }
 
@@ -390,14 +330,13 @@ fn ways_that_take_turns_begin_and_end_equally_often() {
 fn latencies_that_the_body_took_are_reported_for_each_operation_net_of_the_clock() {
     let clock = MockClock::of_cost(20);
     let mut median_ns = 0.0;
-    let (batch, result) = taken(&clock, &task(), |sampler| {
+    let batch = taken(&clock, &task(), |sampler| {
         median_ns = sampler.latencies_of("pass", 4.0, || {
             clock.advance(1_000_000);
             Ok(520)
         })?;
         Ok(())
     });
-    result.unwrap();
     let [Reading::Latencies { count, p50_ns, .. }] = readings(&batch)[..] else {
         panic!("one sample of latencies");
     };

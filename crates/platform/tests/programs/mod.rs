@@ -7,22 +7,18 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use oscope_platform::program::{Output, Program, Starter};
 use oscope_platform::signal::Interrupt;
 use rustix::process::Signal;
+use testing::{Command, wait_until};
 
 use crate::roles::linux::Role;
-use crate::roles::{PATIENCE, eventually, is_stopped, runs, say};
+use crate::roles::{is_stopped, runs, say};
 
 /// Runs `script` several times, and prints how each ended.
 pub fn play(runs: &str, script: &str) {
-    // Without an end, the test would wait for its words without an end.
-    std::thread::spawn(|| {
-        std::thread::sleep(4 * PATIENCE);
-        std::process::exit(1);
-    });
     let starter = Starter::new().expect("a process can be started");
     let interrupt = Interrupt::install().expect("signals can be caught");
     let words = ["sh", "-c", script].map(str::to_owned);
@@ -64,11 +60,11 @@ fn written(path: &Path, count: usize) -> Vec<String> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     };
-    eventually("scripts write their ids", || read().len() == count);
+    wait_until("scripts write their ids", || read().len() == count);
     read()
 }
 
-pub fn killed_starter() {
+pub fn die_with_their_starter() {
     let dir = tempfile::tempdir().expect("there is a place for temporary files");
     let ids = dir.path().join("ids");
     let script = format!("echo $$ >> {}; exec sleep 60", ids.display());
@@ -77,7 +73,7 @@ pub fn killed_starter() {
     let helper = children(&role.id()).into_iter().find(|id| *id != program);
     let helper = helper.expect("it has started the program");
     role.send(Signal::KILL);
-    eventually("both end", || !runs(&program) && !runs(&helper));
+    wait_until("both end", || !runs(&program) && !runs(&helper));
 }
 
 fn children(process: &str) -> Vec<String> {
@@ -86,7 +82,7 @@ fn children(process: &str) -> Vec<String> {
     list.split_whitespace().map(str::to_owned).collect()
 }
 
-pub fn stopped_starter() {
+pub fn stop_and_continue_with_their_starter() {
     let dir = tempfile::tempdir().expect("there is a place for temporary files");
     let (ids, end) = (dir.path().join("ids"), dir.path().join("end"));
     // It starts no other program: a shell that waits for a child of vfork(2) to begin does not stop.
@@ -96,15 +92,15 @@ pub fn stopped_starter() {
     let own = role.id();
     let program = written(&ids, 1).remove(0);
     role.send(Signal::TSTP);
-    eventually("both stop", || is_stopped(&own) && is_stopped(&program));
+    wait_until("both stop", || is_stopped(&own) && is_stopped(&program));
     role.send(Signal::CONT);
-    eventually("both go on", || !is_stopped(&own) && !is_stopped(&program));
+    wait_until("both go on", || !is_stopped(&own) && !is_stopped(&program));
     File::create(&end).expect("a file");
     assert_eq!(role.hear(), "exit code 0 after a stop, 0 left");
     assert_eq!(role.hear(), "exit code 0, 0 left");
 }
 
-pub fn leftovers() {
+pub fn leave_nothing_behind() {
     let dir = tempfile::tempdir().expect("there is a place for temporary files");
     let ids = dir.path().join("ids");
     let write = format!("echo $! >> {}", ids.display());
@@ -123,10 +119,6 @@ pub fn leftovers() {
         assert!(!runs(&id), "{id}");
     }
     assert_eq!(children(&std::process::id().to_string()), [role.id()]);
-}
-
-fn on_a_terminal(runs: usize, script: &str) -> (File, Role) {
-    with_terminal(starter(runs, script))
 }
 
 /// A terminal whose keyboard is here, and the process that has it.
@@ -171,7 +163,7 @@ fn state_of(keyboard: &File) -> (i32, bool) {
     }
 }
 
-pub fn terminal() {
+pub fn use_the_terminal_and_give_it_back() {
     for script in [
         "stty -echo </dev/tty",
         "stty sane </dev/tty",
@@ -180,7 +172,7 @@ pub fn terminal() {
         "bash -i -c exit",
         "bash -i -c 'read x </dev/tty'; true",
     ] {
-        let (mut keyboard, mut role) = on_a_terminal(3, script);
+        let (mut keyboard, mut role) = with_terminal(starter(3, script));
         keyboard
             .write_all(b"hello\nhello\nhello\n")
             .expect("the terminal takes it");
@@ -204,13 +196,13 @@ fn with_lent_terminal() -> (File, Role) {
         "echo $$ >> {0}; stty sane </dev/tty; test $(wc -l < {0}) = 1 || {{ echo $$ >> {0}; read x </dev/tty; }}",
         ids.display()
     );
-    let (keyboard, mut role) = on_a_terminal(2, &script);
+    let (keyboard, mut role) = with_terminal(starter(2, &script));
     assert_eq!(role.hear(), "exit code 0 after a stop, 0 left");
     written(&ids, 3);
     (keyboard, role)
 }
 
-pub fn ctrl_c() {
+pub fn end_by_ctrl_c_which_is_passed_on() {
     for (key, code) in [(b"\x03", 2), (b"\x1c", 3)] {
         let (mut keyboard, mut role) = with_lent_terminal();
         keyboard.write_all(key).expect("the terminal takes it");
@@ -218,19 +210,19 @@ pub fn ctrl_c() {
     }
 }
 
-pub fn ctrl_z() {
+pub fn continue_after_ctrl_z() {
     let (mut keyboard, mut role) = with_lent_terminal();
     // No shell could continue this session, so it goes on at once.
     keyboard.write_all(b"\x1a").expect("the terminal takes it");
     let own = role.id();
-    eventually("it goes on", || !is_stopped(&own));
+    wait_until("it goes on", || !is_stopped(&own));
     keyboard
         .write_all(b"hello\n")
         .expect("the terminal takes it");
     assert_eq!(role.hear(), "exit code 0 after a stop, 0 left");
 }
 
-pub fn background() {
+pub fn do_not_wait_for_the_terminal_in_the_background() {
     let role = starter(1, "read x </dev/tty");
     let mut shell = Command::new("sh");
     shell

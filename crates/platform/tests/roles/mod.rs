@@ -1,20 +1,17 @@
 //! A test program that starts itself in a role and checks what becomes of that process.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
-use oscope_platform::scratch::Removal;
 use std::io::Write;
-use std::time::Duration;
-
-/// Timeout after which a step counts as stuck.
-pub const PATIENCE: Duration = Duration::from_mins(5);
-
-pub const REMOVAL: Removal = Removal {
-    exit_wait: PATIENCE,
-    unchanged_for: Duration::from_hours(24),
-    is_own_name: |_| false,
-};
+use testing::Command;
 
 pub type Check = (&'static str, fn());
+
+/// The functions with their names.
+macro_rules! checks {
+    ($($check:path),* $(,)?) => {
+        &[$((stringify!($check), $check)),*]
+    };
+}
 
 /// Plays the role that the command line names, or checks everything.
 pub fn main(checks: &[Check], play: fn(&[String])) {
@@ -32,19 +29,18 @@ pub fn main(checks: &[Check], play: fn(&[String])) {
     }
 }
 
+/// This program in a role.
+pub fn command(arguments: &[&str]) -> Command {
+    let own = std::env::current_exe().expect("this program has a path");
+    let mut command = Command::new(own);
+    command.arg("role").args(arguments);
+    command
+}
+
 /// Prints a line for the parent.
 pub fn say(line: &str) {
     println!("{line}");
     std::io::stdout().flush().expect("the parent reads");
-}
-
-/// Waits until it is so.
-pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let start = std::time::Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// True if the process with this id has not exited. A zombie, which no process has waited for
@@ -75,32 +71,27 @@ fn state(process: &str) -> Option<char> {
 #[cfg(target_os = "linux")]
 pub mod linux {
     use std::io::{BufRead, BufReader};
-    use std::process::{Child, ChildStdout, Command, Stdio};
+    use std::process::{ChildStdout, Stdio};
 
     use rustix::process::{Pid, Signal, kill_process};
+    use testing::{Command, Process};
 
-    /// Dropping it kills it.
     pub struct Role {
-        pub child: Child,
+        pub process: Process,
         heard: Option<BufReader<ChildStdout>>,
     }
 
     impl Role {
         pub fn command(arguments: &[&str]) -> Command {
-            let own = std::env::current_exe().expect("this program has a path");
-            let mut command = testing::Command::new(own);
-            command.arg("role").args(arguments);
+            let mut command = super::command(arguments);
             command.stdin(Stdio::null()).stdout(Stdio::piped());
-            command.into()
+            command
         }
 
         pub fn spawn(mut command: Command) -> Self {
-            let mut child = command.spawn().expect("this program can be started");
-            let heard = child.stdout.take().expect("it is piped");
-            Self {
-                child,
-                heard: Some(BufReader::new(heard)),
-            }
+            let mut process = command.spawn().expect("this program can be started");
+            let heard = process.stdout.take().map(BufReader::new);
+            Self { process, heard }
         }
 
         /// Starts it, and waits for its first line.
@@ -122,19 +113,12 @@ pub mod linux {
         }
 
         pub fn id(&self) -> String {
-            self.child.id().to_string()
+            self.process.id().to_string()
         }
 
         pub fn send(&self, signal: Signal) {
-            kill_process(Pid::from_child(&self.child), signal).expect("it runs");
-        }
-    }
-
-    impl Drop for Role {
-        fn drop(&mut self) {
-            // It may have ended.
-            let _ = self.child.kill();
-            let _ = self.child.wait();
+            let id = self.id().parse().ok().and_then(Pid::from_raw);
+            kill_process(id.expect("it has an id"), signal).expect("it runs");
         }
     }
 }

@@ -20,6 +20,7 @@ const REMOVAL: Removal = Removal {
 };
 const ABANDONED: &str = "oscope-scratch-0123456789abcdef";
 
+/// A directory as a killed owner leaves it.
 fn abandoned(in_dir: &Path, name: &str) -> PathBuf {
     let path = in_dir.join(name);
     fs::create_dir_all(path.join("sub/sub")).expect("it is new");
@@ -180,65 +181,47 @@ fn a_sweep_at_any_moment_never_takes_one_in_use() {
 }
 
 #[test]
-fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
-    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let names = |dir: &Path| fs::read_dir(dir).unwrap().count();
-    let scratch = Scratch::create(here.path(), &REMOVAL).unwrap();
-    let other = scratch.create_elsewhere(there.path()).unwrap();
-    assert!(Scratch::sweep(here.path(), &REMOVAL).removed.is_empty());
-    assert_eq!((names(here.path()), names(there.path())), (1, 1));
-    let memory = fs::read(scratch.file("elsewhere")).unwrap();
-    drop((scratch, other));
-    assert_eq!((names(here.path()), names(there.path())), (0, 0));
-
-    // Both owners were killed, and each directory records the other.
-    let local = abandoned(here.path(), ABANDONED);
-    let remote = abandoned(there.path(), ABANDONED);
-    fs::write(local.join("elsewhere"), memory).unwrap();
-    let back = here.path().canonicalize().unwrap();
-    fs::write(remote.join("elsewhere"), back.to_str().unwrap()).unwrap();
-    let swept = Scratch::sweep(here.path(), &REMOVAL);
-    assert_eq!(
-        swept.removed,
-        [there.path().canonicalize().unwrap().join(ABANDONED), local]
-    );
-    assert_eq!((names(here.path()), names(there.path())), (0, 0));
-
-    // The recorded directory is gone, or a link is in its place: only the directory itself is
-    // removed.
-    let local = abandoned(here.path(), ABANDONED);
-    let remote = abandoned(there.path(), ABANDONED);
-    symlink(there.path(), local.join("elsewhere")).unwrap();
-    assert_eq!(Scratch::sweep(here.path(), &REMOVAL).removed, [local]);
-    assert!(remote.exists());
-
-    let scratch = Scratch::create(here.path(), &REMOVAL).unwrap();
-    let error = scratch
-        .create_elsewhere(&there.path().join("none"))
-        .unwrap_err();
-    assert!(matches!(error, ScratchError::Missing(_)), "{error}");
-}
-
-#[test]
 fn who_sweeps_one_sweeps_all_others_that_it_remembers() {
     let places: Vec<_> = (0..4).map(|_| tempfile::tempdir().unwrap()).collect();
-    let scratch = Scratch::create(places[0].path(), &REMOVAL).unwrap();
+    let (here, there) = (places[0].path(), places[1].path());
+    let entries = || {
+        places
+            .iter()
+            .map(|place| fs::read_dir(place).unwrap().count())
+    };
+    let scratch = Scratch::create(here, &REMOVAL).unwrap();
     let others = places[1..].iter();
     let others: Vec<_> = others
         .map(|place| scratch.create_elsewhere(place.path()).unwrap())
         .collect();
+    assert!(Scratch::sweep(here, &REMOVAL).removed.is_empty());
+    assert!(entries().eq([1; 4]));
     let memory = fs::read(scratch.file("elsewhere")).unwrap();
-    drop((others, scratch));
+    drop((scratch, others));
+    assert!(entries().eq([0; 4]));
 
-    // The owner was killed.
+    // The owner was killed, and two directories record each other.
     for place in &places {
         abandoned(place.path(), ABANDONED);
     }
-    fs::write(places[0].path().join(ABANDONED).join("elsewhere"), memory).unwrap();
-    assert_eq!(Scratch::sweep(places[0].path(), &REMOVAL).removed.len(), 4);
-    for place in &places {
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
-    }
+    fs::write(here.join(ABANDONED).join("elsewhere"), memory).unwrap();
+    let back = here.canonicalize().unwrap();
+    let back = back.to_str().unwrap();
+    fs::write(there.join(ABANDONED).join("elsewhere"), back).unwrap();
+    assert_eq!(Scratch::sweep(here, &REMOVAL).removed.len(), 4);
+    assert!(entries().eq([0; 4]));
+
+    // The recorded directory is gone, or a link is in its place: only the directory itself is
+    // removed.
+    let local = abandoned(here, ABANDONED);
+    let remote = abandoned(there, ABANDONED);
+    symlink(there, local.join("elsewhere")).unwrap();
+    assert_eq!(Scratch::sweep(here, &REMOVAL).removed, [local]);
+    assert!(remote.exists());
+
+    let scratch = Scratch::create(here, &REMOVAL).unwrap();
+    let error = scratch.create_elsewhere(&there.join("none")).unwrap_err();
+    assert!(matches!(error, ScratchError::Missing(_)), "{error}");
 }
 
 #[test]
@@ -303,17 +286,13 @@ impl Mount {
             .args(["-t", "tmpfs", "-o", options, "tmpfs"])
             .arg(point.path())
             .output();
-        match outcome {
-            Ok(output) if output.status.success() => Some(Self { point }),
-            Ok(output) => {
-                println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
-                None
-            }
-            Err(error) => {
-                println!("skipped: {error}");
-                None
-            }
-        }
+        let failure = match outcome {
+            Ok(output) if output.status.success() => return Some(Self { point }),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        println!("skipped: {failure}");
+        None
     }
 }
 
@@ -324,23 +303,20 @@ impl Drop for Mount {
 }
 
 #[test]
-fn a_read_only_file_system_is_reported() {
-    let Some(mount) = Mount::new("ro") else {
-        return;
+fn a_read_only_and_a_full_file_system_are_reported_and_left_as_they_were() {
+    let refused = |options| {
+        let mount = Mount::new(options)?;
+        let error = Scratch::create(mount.point.path(), &REMOVAL).unwrap_err();
+        assert_eq!(fs::read_dir(mount.point.path()).unwrap().count(), 0);
+        Some(error)
     };
-    let error = Scratch::create(mount.point.path(), &REMOVAL).unwrap_err();
-    assert!(matches!(error, ScratchError::ReadOnly(_)), "{error}");
-}
-
-#[test]
-fn a_full_file_system_is_reported_and_left_as_it_was() {
+    if let Some(error) = refused("ro") {
+        assert!(matches!(error, ScratchError::ReadOnly(_)), "{error}");
+    }
     // Room for the directory but not for the lock file in it.
-    let Some(mount) = Mount::new("nr_inodes=2") else {
-        return;
-    };
-    let error = Scratch::create(mount.point.path(), &REMOVAL).unwrap_err();
-    assert!(matches!(error, ScratchError::Full(_)), "{error}");
-    assert_eq!(fs::read_dir(mount.point.path()).unwrap().count(), 0);
+    if let Some(error) = refused("nr_inodes=2") {
+        assert!(matches!(error, ScratchError::Full(_)), "{error}");
+    }
 }
 
 #[test]

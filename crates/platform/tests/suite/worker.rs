@@ -12,13 +12,29 @@ use oscope_platform::process::{Exit, Worker, WorkerError, WorkerLimits, WorkerOp
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn shell(script: &str) -> Worker {
-    shell_with(script, &WorkerOptions::default()).expect("there is a shell")
+    shell_with(script, &WorkerOptions::default())
 }
 
-fn shell_with(script: &str, options: &WorkerOptions<'_>) -> Result<Worker, WorkerError> {
+fn shell_with(script: &str, options: &WorkerOptions<'_>) -> Worker {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
-    Worker::spawn(command.into(), options)
+    Worker::spawn(command.into(), options).expect("there is a shell")
+}
+
+fn hear(worker: &mut Worker) -> Option<String> {
+    worker.read_line_until(late(), &NEVER).expect("it goes on")
+}
+
+/// The error once it has died, and how it ended.
+fn death(mut worker: Worker) -> (String, Exit) {
+    let error = worker
+        .read_line_until(late(), &NEVER)
+        .expect_err("it fails");
+    let message = error.to_string();
+    let WorkerError::Died { finished, .. } = error else {
+        panic!("{error}");
+    };
+    (message, finished.exit)
 }
 
 /// A deadline far beyond the duration of any test.
@@ -34,43 +50,26 @@ fn is_gone(id: u32) -> bool {
 fn the_end_of_a_successful_worker_is_no_line() {
     let mut worker = shell("cut -d' ' -f5 /proc/$$/stat; echo first; printf last");
     let id = worker.id().to_string();
-    let mut next = || worker.read_line_until(late(), &NEVER).unwrap();
     // It leads a process group.
-    assert_eq!(next(), Some(id));
-    assert_eq!(next().as_deref(), Some("first"));
-    assert_eq!(next().as_deref(), Some("last"));
-    assert_eq!(next(), None);
-    assert_eq!(next(), None);
+    for line in [Some(&*id), Some("first"), Some("last"), None, None] {
+        assert_eq!(hear(&mut worker).as_deref(), line);
+    }
 }
 
 #[test]
 fn a_killed_worker_is_reported_with_its_signal() {
     let mut worker = shell("echo first; kill -9 $$");
-    let line = worker.read_line_until(late(), &NEVER).unwrap();
-    assert_eq!(line.as_deref(), Some("first"));
-    let error = worker.read_line_until(late(), &NEVER).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the worker ended with signal 9 (SIGKILL)"
-    );
-    let WorkerError::Died { finished, .. } = error else {
-        panic!("{error}");
-    };
-    assert_eq!(finished.exit, Exit::Signal(9));
+    assert_eq!(hear(&mut worker).as_deref(), Some("first"));
+    let message = "the worker ended with signal 9 (SIGKILL)".to_owned();
+    assert_eq!(death(worker), (message, Exit::Signal(9)));
 }
 
 #[test]
 fn a_worker_that_outlives_its_time_is_killed_with_all_its_children() {
     let mut worker = shell("sleep 1000 & echo $!; wait");
-    let sleeper: u32 = worker
-        .read_line_until(late(), &NEVER)
-        .unwrap()
-        .unwrap()
-        .parse()
-        .unwrap();
-    let error = worker
-        .read_line_until(now_ns() + 1_000_000, &NEVER)
-        .unwrap_err();
+    let sleeper = hear(&mut worker).unwrap();
+    let soon = now_ns() + 1_000_000;
+    let error = worker.read_line_until(soon, &NEVER).unwrap_err();
     assert!(matches!(error, WorkerError::TimedOut), "{error}");
     let id = worker.id();
     assert!(!is_gone(id));
@@ -85,12 +84,8 @@ fn a_worker_that_outlives_its_time_is_killed_with_all_its_children() {
 
 #[test]
 fn an_orphan_that_holds_the_pipes_does_not_hide_the_end() {
-    let mut worker = shell("sleep 1000 & exit 4");
-    let error = worker.read_line_until(late(), &NEVER).unwrap_err();
-    let WorkerError::Died { finished, .. } = error else {
-        panic!("{error}");
-    };
-    assert_eq!(finished.exit, Exit::Code(4));
+    let (_, exit) = death(shell("sleep 1000 & exit 4"));
+    assert_eq!(exit, Exit::Code(4));
 }
 
 #[test]
@@ -104,7 +99,7 @@ fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
         memory_group: Some(&group),
         ..WorkerOptions::default()
     };
-    let mut worker = shell_with("cat /proc/self/cgroup; sleep 60 &", &options).unwrap();
+    let mut worker = shell_with("cat /proc/self/cgroup; sleep 60 &", &options);
     let mut own_group = None;
     while let Some(line) = worker.read_line_until(late(), &NEVER).unwrap_or(None) {
         let line_of_ours = line.contains("/oscope-");
@@ -118,7 +113,7 @@ fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
     } else {
         // tail(1) keeps its last line in memory, and the input is a single line.
         let script = "head -c 100000000 /dev/zero | tail > /dev/null; exit 7";
-        let mut greedy = shell_with(script, &options).unwrap();
+        let mut greedy = shell_with(script, &options);
         let finished = greedy.wait(late(), &NEVER).unwrap();
         assert_eq!(
             finished.exit,
@@ -146,8 +141,8 @@ fn a_worker_has_no_more_than_its_limits_allow_it() {
         "ulimit -v; ulimit -f; trap '' XFSZ; head -c 3000000 /dev/zero > {}; echo $?",
         file.display()
     );
-    let mut worker = shell_with(&script, &options).unwrap();
-    let mut next = || worker.read_line_until(late(), &NEVER).unwrap().unwrap();
+    let mut worker = shell_with(&script, &options);
+    let mut next = || hear(&mut worker).unwrap();
     assert_eq!(next(), (96 << 10).to_string());
     assert!(["1024", "2048"].contains(&next().as_str()), "in blocks");
     assert_ne!(next(), "0", "the write beyond the limit fails");

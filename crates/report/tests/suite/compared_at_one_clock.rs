@@ -6,7 +6,7 @@ use instrument::point::Point;
 use instrument::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
 use oscope_report::comparison::{Side, Verdict};
 use platform::usage::Usage;
-use record::{ExperimentRecord, PointRecord, Run};
+use record::Run;
 
 const HIGH_HZ: f64 = 4.08e9;
 const LOW_HZ: f64 = 3.58e9;
@@ -39,6 +39,7 @@ fn session(id: usize, clocks_hz: &[f64], works: &[Work]) -> Run {
     let highest_hz = clocks_hz.iter().copied().fold(0.0, f64::max);
     let batch = |process: u32, work: Work| {
         let noise = f64::from((process * 7 + id as u32 * 3) % 5) * 1e-4;
+        let each = |ns: &dyn Fn(f64) -> f64| clocks_hz.iter().map(|hz| ns(*hz) as u64).collect();
         let around = clocks_hz.iter().map(|hz| Around {
             chain_ns: (chain_ns(*hz) as u64, chain_ns(*hz) as u64),
             cpu: Some(0),
@@ -47,48 +48,38 @@ fn session(id: usize, clocks_hz: &[f64], works: &[Work]) -> Run {
         let legs = Legs {
             iterations: 1,
             work: 1.0,
-            wall_ns: (clocks_hz.iter())
-                .map(|hz| (work(*hz) * (1.0 + noise)) as u64)
-                .collect(),
-            reference_ns: clocks_hz
-                .iter()
-                .map(|hz| (0.75 * chain_ns(*hz)) as u64)
-                .collect(),
+            wall_ns: each(&|hz| work(hz) * (1.0 + noise)),
+            reference_ns: each(&|hz| 0.75 * chain_ns(hz)),
             around: around.collect(),
             ..Legs::default()
         };
+        let usage = Usage {
+            user_ns: legs.wall_ns.iter().sum(),
+            ..Usage::default()
+        };
         Batch {
             samples: vec![Sample {
-                usage: Usage {
-                    user_ns: legs.wall_ns.iter().sum(),
-                    ..Usage::default()
-                },
+                usage,
                 ..Sample::new("rate", Reading::Legs(legs))
             }],
-            warm: true,
-            started_ns: 1_000_000_000 * u64::from(process),
-            pass: Some(process / 2),
             full_speed: Some(FullSpeed {
                 chain_ns: chain_ns(highest_hz),
                 best_chain_ns: chain_ns(HIGH_HZ),
                 alone_ratio: 0.75,
                 ..FullSpeed::default()
             }),
-            ..Batch::default()
+            pass: Some(process / 2),
+            ..fixture::timed("rate", process, 1.0, 1.0)
         }
     };
-    let points = works.iter().enumerate().map(|(index, work)| PointRecord {
-        point: Point::new().with("call", index as u64),
-        batches: (0..10).map(|process| batch(process, *work)).collect(),
-        closing: None,
+    let points = works.iter().enumerate().map(|(index, work)| {
+        let point = Point::new().with("call", index as u64);
+        (
+            point,
+            (0..10).map(|process| batch(process, *work)).collect(),
+        )
     });
-    run.experiments = vec![ExperimentRecord {
-        definition: experiments::find("process.calls")
-            .expect("it is one")
-            .definition(),
-        skipped: None,
-        points: points.collect(),
-    }];
+    run.experiments = vec![fixture::record("process.calls", points)];
     run
 }
 
@@ -96,6 +87,10 @@ fn side(label: &str, clocks_hz: &[f64], works: &[Work]) -> Side {
     let runs = (0..3).map(|id| session(id, clocks_hz, works));
     comparison_of_systems::side(label, runs.collect())
 }
+
+const WORKS: [Work; 4] = [core, memory, core, memory];
+/// The same, but for one.
+const CHANGED: [Work; 4] = [slower_core, memory, core, memory];
 
 /// The verdicts in the order of the work, and the remarks.
 fn compared(a: &Side, b: &Side) -> (Vec<Verdict>, String) {
@@ -106,32 +101,24 @@ fn compared(a: &Side, b: &Side) -> (Vec<Verdict>, String) {
 
 #[test]
 fn a_clock_that_the_sessions_show_the_effect_of_is_taken_off() {
-    let both = [core as Work, memory, core, memory];
-    let a = side(
-        "A",
-        &[HIGH_HZ, LOW_HZ, HIGH_HZ, LOW_HZ, HIGH_HZ, LOW_HZ],
-        &both,
-    );
     let lower = LOW_HZ * LOW_HZ / HIGH_HZ;
-    let b = |works| side("B", &[LOW_HZ, lower, LOW_HZ, lower, LOW_HZ, lower], works);
-    let (verdicts, remarks) = compared(&a, &b(&both));
+    let side = |label, clocks_hz: [f64; 2], works| side(label, &clocks_hz.repeat(3), works);
+    let a = side("A", [HIGH_HZ, LOW_HZ], &WORKS);
+    let (verdicts, remarks) = compared(&a, &side("B", [LOW_HZ, lower], &WORKS));
     assert_eq!(verdicts, [Verdict::Equivalent; 4], "{remarks}");
     let expected = "A's processor ran 14 % faster than B's (4.08 GHz and 3.58 GHz): that explains 2 of 2 \
                     differences. Values are compared at 4.08 GHz.";
     assert!(remarks.contains(expected), "{remarks}");
 
-    let changed = [slower_core as Work, memory, core, memory];
-    let (verdicts, remarks) = compared(&a, &b(&changed));
+    let (verdicts, remarks) = compared(&a, &side("B", [LOW_HZ, lower], &CHANGED));
     assert_eq!(verdicts[0], Verdict::Slower, "{remarks}");
     assert_eq!(verdicts[1..], [Verdict::Equivalent; 3], "{remarks}");
 }
 
 #[test]
 fn what_the_clock_may_explain_is_not_comparable() {
-    let works = [core as Work, memory, core, memory];
-    let changed = [slower_core as Work, memory, core, memory];
-    let a = side("A", &[HIGH_HZ; 6], &works);
-    let b = side("B", &[LOW_HZ; 6], &changed);
+    let a = side("A", &[HIGH_HZ; 6], &WORKS);
+    let b = side("B", &[LOW_HZ; 6], &CHANGED);
     for (a, b, expected) in [(&a, &b, Verdict::Slower), (&b, &a, Verdict::Faster)] {
         let (verdicts, remarks) = compared(a, b);
         assert_eq!(verdicts[0], expected, "{remarks}");
@@ -142,8 +129,7 @@ fn what_the_clock_may_explain_is_not_comparable() {
 
 #[test]
 fn one_clock_changes_nothing() {
-    let works = [core as Work, memory, core, memory];
-    let [a, b] = ["A", "B"].map(|label| side(label, &[HIGH_HZ; 6], &works));
+    let [a, b] = ["A", "B"].map(|label| side(label, &[HIGH_HZ; 6], &WORKS));
     let (verdicts, remarks) = compared(&a, &b);
     assert_eq!(verdicts, [Verdict::Equivalent; 4]);
     assert!(!remarks.contains("GHz"), "{remarks}");

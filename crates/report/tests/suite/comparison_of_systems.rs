@@ -1,10 +1,9 @@
 //! Comparisons of a run on Linux with one on Windows.
 
-use crate::fixture;
+use crate::fixture::{self, record, timed};
 use instrument::point::Point;
-use instrument::sample::{Batch, Reading, Sample};
 use oscope_report::comparison::{self, Comparison, MARGIN, Question, Side};
-use record::{ExperimentRecord, PointRecord, Run};
+use record::Run;
 
 const LINUX: &str = "Linux";
 const WINDOWS: &str = "Windows NT";
@@ -21,35 +20,12 @@ fn run(id: &str, system: &str, values: &[Made<'_>]) -> Run {
     let mut run = fixture::run();
     run.header.id = id.into();
     run.environment.kernel_name = Some(system.into());
-    run.experiments = values
-        .iter()
-        .map(|(id, point, metric, work)| {
-            let batch = |process: u32| Batch {
-                samples: vec![Sample::new(
-                    *metric,
-                    Reading::Once {
-                        work: *work,
-                        wall_ns: 1_000_000 + 100 * u64::from(process),
-                        reference_ns: None,
-                        around: None,
-                    },
-                )],
-                warm: true,
-                started_ns: 1_000_000_000 * u64::from(process),
-                pass: Some(process),
-                ..Batch::default()
-            };
-            ExperimentRecord {
-                definition: experiments::find(id).expect("an experiment").definition(),
-                skipped: None,
-                points: vec![PointRecord {
-                    point: point.clone(),
-                    batches: (0..5).map(batch).collect(),
-                    closing: None,
-                }],
-            }
-        })
-        .collect();
+    let records = values.iter().map(|(id, point, metric, work)| {
+        let wall_ns = |process| 1e6 + 100.0 * f64::from(process);
+        let batches = (0..5).map(|process| timed(metric, process, *work, wall_ns(process)));
+        record(id, [(point.clone(), batches.collect())].into_iter())
+    });
+    run.experiments = records.collect();
     run
 }
 
@@ -113,6 +89,15 @@ fn remarks_with<'c>(compared: &'c Comparison<'_>, words: &str) -> Vec<&'c String
     remarks.filter(|remark| remark.contains(words)).collect()
 }
 
+/// Why the only refused experiment is.
+fn refusal<'c>(compared: &'c Comparison<'_>) -> &'c str {
+    let [refused] = &compared.refused[..] else {
+        panic!("{:?}", compared.refused);
+    };
+    assert_eq!(refused.experiment, "process.scale");
+    &refused.reason
+}
+
 #[test]
 fn calls_for_one_purpose_are_joined_and_their_difference_is_named_once() {
     let [a, b] = linux_and_windows();
@@ -122,10 +107,7 @@ fn calls_for_one_purpose_are_joined_and_their_difference_is_named_once() {
         let calls = rows.filter(|row| row.definition.id == "process.calls");
         let ratios: Vec<f64> = calls.map(|row| row.ratio).collect();
         assert_eq!(ratios.len(), 2);
-        assert!(
-            ratios.iter().all(|it| (it - ratio).abs() < 0.01),
-            "{ratios:?}"
-        );
+        assert!(ratios.iter().all(|it| (it / ratio - 1.0).abs() < 0.01));
         assert_eq!(remarks_with(&compared, "read, write and lseek").len(), 1);
     }
     let compared = compared(&a, &b);
@@ -154,13 +136,10 @@ fn a_side_whose_system_is_another_one_is_named_first() {
 #[test]
 fn experiments_with_one_difference_are_named_together() {
     let values = |work| {
-        let sized = Point::new().with("block_size", 4096);
-        let file_size = 1_u64 << 20;
-        let of_block = sized
-            .clone()
-            .with("pass", "write")
-            .with("file_size", file_size);
-        let of_size = sized.with("file_size", file_size);
+        let of_size = Point::new()
+            .with("block_size", 4096)
+            .with("file_size", 1 << 20);
+        let of_block = of_size.clone().with("pass", "write");
         [
             ("file.block_size", of_block, "throughput", work),
             ("file.size", of_size, "throughput", work),
@@ -184,11 +163,7 @@ fn what_each_system_does_in_its_own_way_is_refused_with_the_reason() {
     let compared = compared(&a, &b);
     let mut rows = compared.rows.iter();
     assert!(rows.all(|row| row.definition.id != "process.scale"));
-    let [refused] = &compared.refused[..] else {
-        panic!("{:?}", compared.refused);
-    };
-    assert_eq!(refused.experiment, "process.scale");
-    assert!(refused.reason.contains("calls of its own"), "{refused:?}");
+    assert!(refusal(&compared).contains("calls of its own"));
     assert_eq!(compared.unmatched.get("process.calls"), Some(&[1, 0]));
 }
 
@@ -216,11 +191,11 @@ fn sessions_of_two_systems_are_no_side_where_the_system_is_asked() {
     let mixed = side("mixed", vec![on_linux("1"), on_windows()]);
     let other = side("other", vec![on_linux("3")]);
     let compared = compared(&mixed, &other);
-    let [refused] = &compared.refused[..] else {
-        panic!("{:?}", compared.refused);
-    };
-    assert_eq!(refused.experiment, "process.scale");
-    assert!(refused.reason.contains("Linux") && refused.reason.contains("Windows"));
+    let reason = refusal(&compared);
+    assert!(
+        reason.contains("Linux") && reason.contains("Windows"),
+        "{reason}"
+    );
     let mut rows = compared.rows.iter();
     assert!(rows.any(|row| row.definition.id == "memory.latency" && row.a.sessions.len() == 2));
 }

@@ -1,7 +1,9 @@
 //! The Grafana dashboard asks for what is exported, and for nothing else.
 
-use instrument::experiment::Experiment;
-use instrument::quantity::Unit;
+use crate::fixture;
+use instrument::experiment::{Definition, Experiment};
+use instrument::point::Point;
+use oscope_report::export::openmetrics;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -9,24 +11,20 @@ const DASHBOARD: &str = include_str!("../../../../packaging/grafana/oscope.json"
 
 /// The names of all gauges that an export of any run can hold.
 fn exported() -> BTreeSet<String> {
-    let mut names = BTreeSet::from(["oscope_run_start_timestamp_seconds".to_owned()]);
-    for definition in experiments::all().map(Experiment::definition) {
-        for metric in &definition.metrics {
-            let unit = match metric.unit {
-                Unit::BytesPerSecond => "bytes_per_second",
-                Unit::OperationsPerSecond => "operations_per_second",
-                Unit::Nanoseconds => "seconds",
-                Unit::Bytes => "bytes",
-                Unit::Count => "things",
-                Unit::Share | Unit::Ratio => "ratio",
-            };
-            let base = format!("oscope_{}_{}", definition.id.replace('.', "_"), metric.name);
-            for end in ["", "_interval_low", "_interval_high"] {
-                names.insert(format!("{base}{end}_{unit}"));
-            }
-        }
-    }
-    names
+    let run = fixture::run();
+    let definitions: Vec<Definition> = experiments::all().map(Experiment::definition).collect();
+    let analysed = definitions.iter().map(|definition| {
+        let metrics = definition.metrics.iter();
+        let estimates = metrics.map(|metric| fixture::estimate(&metric.name, 1.0, 0.01));
+        let point = fixture::result(Point::new(), estimates.collect());
+        fixture::analysed(definition, vec![point])
+    });
+    let mut analysis = fixture::analysis(&run);
+    analysis.experiments = analysed.collect();
+    let text = openmetrics(&analysis);
+    let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let names = names.filter_map(|line| line.strip_suffix(" gauge"));
+    names.map(str::to_owned).collect()
 }
 
 /// All names of metrics in a query.

@@ -1,10 +1,12 @@
 //! The published reports, reproduced by made-up values.
 
-use crate::fixture::{estimate, result};
+use crate::fixture::measured;
 use instrument::definition::Definition;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
-use oscope_report::reproduce::{self, Choice, Measured, Outcome, Report, Reproduction, ShapeKind};
+use oscope_report::reproduce::{
+    self, Choice, Measured, Outcome, Report, Reproduction, Shape, ShapeKind,
+};
 use oscope_report::terminal::{self, Style};
 use oscope_report::{markdown, page, view};
 use platform::machine::Machine;
@@ -66,18 +68,29 @@ fn calls() -> Reproduction {
         ("malloc+free", 116.9e6, 0.6),
         ("fork+exit+wait", 0.0333e6, 0.02),
     ];
-    let point = |call: &str| Point::new().with("call", call).with("optimisation", 3);
-    let points = rates
-        .map(|(call, rate, relative)| result(point(call), vec![estimate("rate", rate, relative)]));
+    let points = rates.map(|(call, rate, relative)| {
+        let point = Point::new().with("call", call).with("optimisation", 3);
+        measured(point, [("rate", rate)], relative)
+    });
     reproduced(Report::E, "Figure 26", "process.calls", points.into())
 }
 
-fn run(body: &str, lock: &str, threads: u64, us: f64) -> PointResult {
-    let point = Point::new()
-        .with("body", body)
-        .with("lock", lock)
-        .with("threads", threads);
-    result(point, vec![estimate("run", us * 1e3, 0.02)])
+/// A simple body under `lock`.
+fn run(lock: &str, threads: u64, us: f64) -> PointResult {
+    let point = Point::new().with("body", "simple").with("lock", lock);
+    measured(point.with("threads", threads), [("run", us * 1e3)], 0.02)
+}
+
+/// The numbers of threads of Table 1 in report D.
+const THREADS: [u64; 5] = [1, 3, 10, 30, 99];
+
+/// The shape of this kind in Table 1 of report D, of series whose names begin so.
+fn shape(kind: ShapeKind, of: &str, points: Vec<PointResult>) -> Shape {
+    let judged = reproduced(Report::D, "Table 1", "threads.lock", points);
+    let shapes = judged.tables[0].shapes.clone();
+    let name = |it: &Shape| format!("{} {}", it.series, it.of).trim_start().to_owned();
+    let is_meant = |it: &Shape| it.kind == kind && name(it).starts_with(of);
+    shapes.into_iter().find(is_meant).expect("it is judged")
 }
 
 #[test]
@@ -97,33 +110,21 @@ fn calls_of_the_report_as_markdown() {
 
 #[test]
 fn two_series_cross_where_the_report_has_it_or_elsewhere() {
-    let crossing = |points: Vec<PointResult>| {
-        let judged = reproduced(Report::D, "Table 1", "threads.lock", points);
-        let shapes = judged.tables[0].shapes.clone();
-        let is_meant = |it: &reproduce::Shape| {
-            it.kind == ShapeKind::Crossover && it.of.starts_with("Simple SpinLock")
-        };
-        shapes.into_iter().find(is_meant).expect("it is judged")
-    };
-    let counts = [1, 3, 10, 30, 99];
     // Of each number of threads: the spin lock's time, and the lock's.
-    let of = |times: &[(f64, f64)]| {
-        let pair = |(threads, &(spin, lock)): (u64, &(f64, f64))| {
-            [
-                run("simple", "SpinLock", threads, spin),
-                run("simple", "Lock", threads, lock),
-            ]
-        };
-        crossing(counts.into_iter().zip(times).flat_map(pair).collect())
-    };
     let later = [(10.0, 20.0), (30.0, 60.0), (99.0, 200.0)];
     for (first, second, expected) in [
         ((1.0, 2.0), (3.0, 6.0), Outcome::AsReported),
         ((2.0, 1.0), (6.0, 3.0), Outcome::Differs),
         ((2.0, 2.0), (6.0, 6.0), Outcome::Undecided),
     ] {
-        let times: Vec<_> = [first, second].into_iter().chain(later).collect();
-        let found = of(&times);
+        let times = [first, second].into_iter().chain(later);
+        let points = THREADS
+            .into_iter()
+            .zip(times)
+            .flat_map(|(threads, (spin, lock))| {
+                [run("SpinLock", threads, spin), run("Lock", threads, lock)]
+            });
+        let found = shape(ShapeKind::Crossover, "Simple SpinLock", points.collect());
         assert_eq!(found.outcome, expected, "{found:?}");
     }
 }
@@ -133,10 +134,10 @@ fn a_crossover_has_the_unit_of_its_axis_and_places_that_were_not_measured_decide
     let crossing = |mapped_ns: [f64; 4]| {
         let sizes = [1 << 10, 4 << 10, 1 << 20, 64 << 20];
         let points = sizes.into_iter().zip(mapped_ns).map(|(size, mapped)| {
-            let point = Point::new().with("buffer_size", size);
-            let totals = [("start_total", mapped), ("total", 1000.0)];
-            let totals = totals.map(|(metric, ns)| estimate(metric, ns, 0.02));
-            result(point.with("file_size", 64 << 20), totals.into())
+            let point = Point::new()
+                .with("buffer_size", size)
+                .with("file_size", 64 << 20);
+            measured(point, [("start_total", mapped), ("total", 1000.0)], 0.02)
         });
         let judged = reproduced(Report::E, "Figure 22", "file.phases", points.collect());
         let shapes = judged.tables[0].shapes.clone().into_iter();
@@ -158,10 +159,10 @@ fn the_gap_of_the_page_cache_is_the_difference_of_two_speeds() {
     let stable = |speeds: [(f64, f64); 5]| {
         let sizes = [512, 4 << 10, 8 << 10, 64 << 10, 1 << 20];
         let points = sizes.into_iter().zip(speeds).map(|(size, (cold, warm))| {
-            let point = Point::new().with("block_size", size);
-            let speeds = [("cold", cold), ("warm", warm)];
-            let speeds = speeds.map(|(metric, rate)| estimate(metric, rate, 0.01));
-            result(point.with("file_size", 16 << 20), speeds.into())
+            let point = Point::new()
+                .with("block_size", size)
+                .with("file_size", 16 << 20);
+            measured(point, [("cold", cold), ("warm", warm)], 0.01)
         });
         let judged = reproduced(Report::B, "section 4", "file.cold_warm", points.collect());
         judged.tables[0].figures[0].outcome
@@ -178,7 +179,7 @@ fn figures_of_windows_are_judged_by_a_run_made_on_windows_and_by_no_other() {
     const REPORTED: f64 = 2_749.247_28 * 1_048_576.0;
     let cache = |read: f64| {
         let point = Point::new().with("block_size", 64 << 10);
-        vec![result(point, vec![estimate("read", read, 0.02)])]
+        vec![measured(point, [("read", read)], 0.02)]
     };
     let judged = |on_windows: Option<f64>| {
         let reproduced = reproduced_next_to_windows(
@@ -208,10 +209,9 @@ fn figures_of_windows_are_judged_by_a_run_made_on_windows_and_by_no_other() {
 fn a_picture_has_the_words_of_the_report_and_the_chart_of_this_machine() {
     let point = |size: u64| {
         let point = Point::new().with("sender", "mmap").with("receiver", "mmap");
-        let point = point.with("step", 4096).with("size", size);
         let times = [("sender_time", 1e5), ("receiver_time", 2e5)];
-        let times = times.map(|(metric, ns)| estimate(metric, ns * size as f64, 0.02));
-        result(point, times.into())
+        let times = times.map(|(metric, ns)| (metric, ns * size as f64));
+        measured(point.with("step", 4096).with("size", size), times, 0.02)
     };
     let drawn = |points| {
         let place = "mmap I/O: master vs slave";
@@ -235,15 +235,8 @@ fn a_picture_has_the_words_of_the_report_and_the_chart_of_this_machine() {
 
 #[test]
 fn growth_is_the_exponent_along_the_axis() {
-    let points = [1_u64, 3, 10, 30, 99].map(|threads| {
-        let us = 10.0 * (threads as f64).powf(0.84);
-        run("simple", "Lock", threads, us)
-    });
-    let judged = reproduced(Report::D, "Table 1", "threads.lock", points.into());
-    let mut shapes = judged.tables[0].shapes.iter();
-    let growth = shapes
-        .find(|it| it.kind == ShapeKind::Growth && it.series == "Simple Lock")
-        .expect("it is judged");
+    let points = THREADS.map(|threads| run("Lock", threads, 10.0 * (threads as f64).powf(0.84)));
+    let growth = shape(ShapeKind::Growth, "Simple Lock", points.into());
     let here = growth.here.expect("it was measured");
     assert!((here.value - 0.84).abs() < 0.01, "{growth:?}");
     assert_eq!(growth.outcome, Outcome::AsReported, "{growth:?}");
@@ -282,13 +275,7 @@ fn both_graphs_have_the_same_axes_and_a_value_printed_in_two_units_is_drawn_once
         let point = Point::new()
             .with("call", "read 1 byte")
             .with("file_size", size);
-        let values = [("wall", size as f64), ("throughput", 1e9)];
-        result(
-            point,
-            values
-                .map(|(metric, value)| estimate(metric, value, 0.01))
-                .into(),
-        )
+        measured(point, [("wall", size as f64), ("throughput", 1e9)], 0.01)
     });
     let judged = reproduced(Report::A, "section 5, table", "file.call", points.into());
     let graphs = reproduce::graphs(&judged.tables[0]);

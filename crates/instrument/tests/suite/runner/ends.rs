@@ -6,11 +6,10 @@ use std::path::Path;
 
 #[test]
 fn a_wish_to_stop_keeps_what_was_measured() {
-    let (one, two) = (Mock::new("mock.one", 4), Mock::new("mock.two", 4));
-    let plan = plan(&[&one, &two]);
+    let mocks = ["mock.one", "mock.two"].map(|id| Mock::new(id, 4));
     let mut executor = MockExecutor::new(MS, wild);
     executor.stop_after = 6;
-    let (outcome, log) = run(&mut executor, &plan);
+    let (outcome, log) = run(&mut executor, &plan(&mocks));
     assert!(outcome.interrupted);
     assert_eq!(log.count("take"), 6);
     assert_eq!(log.count("Interrupted"), 8);
@@ -18,33 +17,24 @@ fn a_wish_to_stop_keeps_what_was_measured() {
 
 #[test]
 fn a_batch_cut_short_by_the_wish_to_stop_is_no_failure() {
-    let mock = Mock::new("mock.one", 1);
-    let plan = plan(&[&mock]);
-    let cut = |n, given| {
-        if given == 1 {
-            Err(BatchError::Interrupted)
-        } else {
-            quiet(n, given)
-        }
+    let cut = |n, given| match given {
+        1 => Err(BatchError::Interrupted),
+        _ => quiet(n, given),
     };
     let mut executor = MockExecutor::new(MS, cut);
     executor.stop_after = 2;
-    let (outcome, log) = run(&mut executor, &plan);
-    assert_eq!(
-        outcome,
-        Outcome {
-            started: 1,
-            interrupted: true,
-            ..Outcome::default()
-        }
-    );
+    let (outcome, log) = run(&mut executor, &plan(&[Mock::new("mock.one", 1)]));
+    let expected = Outcome {
+        started: 1,
+        interrupted: true,
+        ..Outcome::default()
+    };
+    assert_eq!(outcome, expected);
     assert_eq!(log.count("Interrupted"), 1);
 }
 
 #[test]
 fn an_observer_that_cannot_keep_the_samples_ends_the_run() {
-    let mock = Mock::new("mock.one", 3);
-    let plan = plan(&[&mock]);
     let mut executor = MockExecutor::new(MS, quiet);
     let mut log = Log {
         fail_at: Some(3),
@@ -52,7 +42,7 @@ fn an_observer_that_cannot_keep_the_samples_ends_the_run() {
     };
     let clock = executor.clock.clone();
     let mut runner = runner(&clock, &mut executor, &mut log, Path::new("nowhere"));
-    let error = runner.run(&plan).unwrap_err();
+    let error = runner.run(&plan(&[Mock::new("mock.one", 3)])).unwrap_err();
     assert_eq!(error.to_string(), "the disk is full");
     assert_eq!(executor.order.len(), 1);
 }

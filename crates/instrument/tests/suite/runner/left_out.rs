@@ -1,9 +1,8 @@
 //! Points and experiments that are not measured, and the reasons.
 
-use super::mocks::{MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting};
+use super::mocks::{MS, Mock, MockExecutor, PRECISION, plan, plan_for, quiet, run, run_points};
 use oscope_instrument::given::Taken;
 use oscope_instrument::need::Need;
-use oscope_instrument::plan::Plan;
 use oscope_instrument::quantity::Nanoseconds;
 use oscope_instrument::runner::{BatchError, Outcome};
 
@@ -13,6 +12,7 @@ fn a_point_that_cannot_be_measured_is_closed_with_the_reason_and_leaves_the_othe
     let unsupported = || BatchError::Unsupported("there is no such thing".into());
     let beyond = || BatchError::Beyond("beyond the limit of 1 GiB written".into());
     let outcome = |failed, missing, beyond| Outcome {
+        started: 1,
         failed,
         missing,
         beyond,
@@ -26,22 +26,14 @@ fn a_point_that_cannot_be_measured_is_closed_with_the_reason_and_leaves_the_othe
         (&beyond, 1, 2, outcome(0, 0, 1)),
     ];
     for (error, batches, visits, expected) in cases {
-        let mock = Mock::new("mock.one", 3);
-        let plan = plan(&[&mock]);
-        let failing = |n, given| {
+        let (outcome, log, executor) = run_points(3, MS, |n, given| {
             if n == 1 && given == batches {
                 Err(error())
             } else {
                 quiet(n, given)
             }
-        };
-        let mut executor = MockExecutor::new(MS, failing);
-        let (outcome, log) = run(&mut executor, &plan);
-        let started = Outcome {
-            started: 1,
-            ..expected
-        };
-        assert_eq!(outcome, started);
+        });
+        assert_eq!(outcome, expected, "{}", error());
         assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), visits);
         assert_eq!(executor.given[&1], batches);
         let closed = format!("close n=1: Failed(\"{}\")", error());
@@ -58,15 +50,14 @@ fn disturbed() -> BatchError {
 fn a_point_that_was_disturbed_is_tried_again() {
     let mut attempts = 0;
     // Two of three attempts are disturbed, never three in a row.
-    let often = |n, given| {
+    let (outcome, log, executor) = run_points(2, MS, |n, given| {
         attempts += usize::from(n == 1);
         if n == 1 && attempts % 3 > 0 {
             Err(disturbed())
         } else {
             quiet(n, given)
         }
-    };
-    let (outcome, log, executor) = run_points(2, MS, often);
+    });
     assert_eq!((outcome.missing, outcome.failed), (0, 0));
     assert_eq!(log.count("TargetReached"), 2);
     assert!(executor.given[&1] >= PRECISION.passes);
@@ -74,32 +65,36 @@ fn a_point_that_was_disturbed_is_tried_again() {
 
 #[test]
 fn where_time_ends_between_two_disturbances_they_are_the_reason() {
-    let mock = Mock::new("mock.one", 1);
-    let budget = Nanoseconds(2.5 * MS as f64);
-    let plan = Plan::new(&[&mock], &setting(), Some(budget), 1);
+    let mocks = [Mock::new("mock.one", 1)];
+    let plan = plan_for(Some(Nanoseconds(2.5 * MS as f64)), &mocks, 1);
     let mut executor = MockExecutor::new(2 * MS, |_, _| Err(disturbed()));
     let (outcome, log) = run(&mut executor, &plan);
     assert_eq!((outcome.missing, outcome.failed), (1, 0));
     assert!((1..3).contains(&executor.order.len()));
-    assert_eq!(
-        log.count("close n=0: Failed(\"the file left the page cache\")"),
-        1
-    );
+    let closed = "close n=0: Failed(\"the file left the page cache\")";
+    assert_eq!(log.count(closed), 1);
+}
+
+/// An experiment with a need.
+fn needing(id: &'static str, points: u64, need: Need) -> Mock {
+    Mock {
+        needs: vec![need],
+        ..Mock::new(id, points)
+    }
 }
 
 #[test]
-fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
-    let mut rootly = Mock::new("mock.root", 1);
-    rootly.needs = vec![Need::Root];
-    let mut featured = Mock::new("mock.feature", 1);
-    featured.needs = vec![Need::Feature {
+fn an_experiment_whose_need_is_not_met_is_skipped_with_its_reason() {
+    let machine = Need::Feature {
         present: false,
         name: "time machine".into(),
-    }];
-    let empty = Mock::new("mock.empty", 0);
-    let plan = plan(&[&rootly, &featured, &empty]);
-    let mut executor = MockExecutor::new(MS, quiet);
-    let (outcome, log) = run(&mut executor, &plan);
+    };
+    let mocks = [
+        needing("mock.root", 1, Need::Root),
+        needing("mock.feature", 1, machine),
+        Mock::new("mock.empty", 0),
+    ];
+    let (outcome, log) = run(&mut MockExecutor::new(MS, quiet), &plan(&mocks));
     assert_eq!(outcome.skipped, 3);
     assert_eq!(
         log.lines,
@@ -113,41 +108,36 @@ fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
 
 #[test]
 fn what_only_the_user_can_name_is_left_out_and_has_not_failed() {
-    let lamp = Taken {
+    let lamp = Need::Given(Taken {
         option: "--lamp",
         purpose: "names a lamp",
         example: "oscope run mock.lamp --lamp NAME",
         without: Some("it needs a lamp"),
-    };
-    let mock = Mock {
-        needs: vec![Need::Given(lamp)],
-        ..Mock::new("mock.lamp", 1)
-    };
-    let plan = plan(&[&mock]);
-    let mut executor = MockExecutor::new(MS, quiet);
-    let (outcome, _) = run(&mut executor, &plan);
+    });
+    let mocks = [needing("mock.lamp", 1, lamp)];
+    let (outcome, _) = run(&mut MockExecutor::new(MS, quiet), &plan(&mocks));
     assert_eq!((outcome.left_out, outcome.skipped), (1, 0));
 }
 
 #[test]
 fn a_question_that_does_not_arise_is_answered_only_when_asked_alone() {
-    let nodes = Mock {
-        needs: vec![Need::Several {
-            count: 1,
-            what: "memory nodes".into(),
-        }],
-        ..Mock::new("mock.nodes", 4)
+    let several = Need::Several {
+        count: 1,
+        what: "memory nodes".into(),
     };
-    let other = Mock::new("mock.other", 1);
-    let both = plan(&[&nodes, &other]);
+    let mocks = [
+        needing("mock.nodes", 4, several),
+        Mock::new("mock.other", 1),
+    ];
+    let both = plan(&mocks);
     let ids: Vec<&str> = both
         .experiments
         .iter()
-        .map(|planned| planned.experiment.id())
+        .map(|it| it.experiment.id())
         .collect();
     assert_eq!(ids, ["mock.other"]);
 
-    let alone = plan(&[&nodes]);
+    let alone = plan(&mocks[..1]);
     let reason = alone.experiments[0].points.as_ref().unwrap_err();
     assert_eq!(reason, "this machine has fewer than two memory nodes");
     assert!(alone.experiments[0].is_left_out);

@@ -84,13 +84,15 @@ impl Experiment for Mock {
     }
 }
 
-/// Makes up batches: a function of the point's number and of its number of earlier batches decides
-/// the answer.
-pub(crate) struct MockExecutor<F> {
+/// Decides what a visit gives: a function of the point's number and of its number of earlier batches.
+pub(crate) type Answer<'a> = dyn FnMut(u64, usize) -> Result<f64, BatchError> + 'a;
+
+/// Makes up batches.
+pub(crate) struct MockExecutor<'a> {
     pub(crate) clock: MockClock,
     /// The time of a batch in ns by the point's number and its number of earlier batches.
     pub(crate) takes: Box<dyn Fn(u64, usize) -> i64>,
-    answer: F,
+    answer: Box<Answer<'a>>,
     pub(crate) given: BTreeMap<u64, usize>,
     pub(crate) stop_after: usize,
     /// What visits took in earlier runs of the machine.
@@ -99,12 +101,15 @@ pub(crate) struct MockExecutor<F> {
     pub(crate) tasks: Vec<Request>,
 }
 
-impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
-    pub(crate) fn new(batch_ns: i64, answer: F) -> Self {
+impl<'a> MockExecutor<'a> {
+    pub(crate) fn new(
+        batch_ns: i64,
+        answer: impl FnMut(u64, usize) -> Result<f64, BatchError> + 'a,
+    ) -> Self {
         Self {
             clock: MockClock::default(),
             takes: Box::new(move |_, _| batch_ns),
-            answer,
+            answer: Box::new(answer),
             given: BTreeMap::new(),
             stop_after: usize::MAX,
             visit_costs: VisitCosts::default(),
@@ -112,24 +117,9 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
             tasks: Vec::new(),
         }
     }
-}
 
-impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<F> {
-    fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>> {
-        self.tasks.push(request.clone());
-        let points = request.points.iter();
-        points.map(|point| self.batch(point)).collect()
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.order.len() >= self.stop_after
-    }
-}
-
-impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
     fn batch(&mut self, point: &Point) -> Result<Batch, BatchError> {
-        let level = point.level(N);
-        let Count(n) = level.expect("every mock point has a number");
+        let Count(n) = point.level(N).expect("every mock point has a number");
         self.order.push(n);
         let given = self.given.entry(n).or_default();
         let batch_ns = (self.takes)(n, *given);
@@ -157,6 +147,18 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
             wall_ns: batch_ns.unsigned_abs(),
             ..Batch::default()
         })
+    }
+}
+
+impl Executor for MockExecutor<'_> {
+    fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>> {
+        self.tasks.push(request.clone());
+        let points = request.points.iter();
+        points.map(|point| self.batch(point)).collect()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.order.len() >= self.stop_after
     }
 }
 
@@ -243,15 +245,18 @@ pub(crate) fn setting() -> Setting {
     }
 }
 
-pub(crate) fn plan<'a>(experiments: &[&'a dyn Experiment]) -> Plan<'a> {
-    Plan::new(experiments, &setting(), None, 1)
+pub(crate) fn plan(mocks: &[Mock]) -> Plan<'_> {
+    plan_for(None, mocks, 1)
+}
+
+/// The plan for a run of `time`, or of the usual one.
+pub(crate) fn plan_for(time: Option<Nanoseconds>, mocks: &[Mock], seed: u64) -> Plan<'_> {
+    let experiments: Vec<&dyn Experiment> = mocks.iter().map(|mock| mock as _).collect();
+    Plan::new(&experiments, &setting(), time, seed)
 }
 
 /// Executes the plan and returns its outcome and the log of events.
-pub(crate) fn run<F>(executor: &mut MockExecutor<F>, plan: &Plan<'_>) -> (Outcome, Log)
-where
-    F: FnMut(u64, usize) -> Result<f64, BatchError>,
-{
+pub(crate) fn run(executor: &mut MockExecutor<'_>, plan: &Plan<'_>) -> (Outcome, Log) {
     let mut log = Log::default();
     let clock = executor.clock.clone();
     let visit_costs = executor.visit_costs.clone();
@@ -265,17 +270,13 @@ where
 }
 
 /// As [`run`], of one experiment with `points` points whose batches take `batch_ns`.
-pub(crate) fn run_points<F>(
+pub(crate) fn run_points<'a>(
     points: u64,
     batch_ns: i64,
-    answer: F,
-) -> (Outcome, Log, MockExecutor<F>)
-where
-    F: FnMut(u64, usize) -> Result<f64, BatchError>,
-{
-    let mock = Mock::new("mock.one", points);
+    answer: impl FnMut(u64, usize) -> Result<f64, BatchError> + 'a,
+) -> (Outcome, Log, MockExecutor<'a>) {
     let mut executor = MockExecutor::new(batch_ns, answer);
-    let (outcome, log) = run(&mut executor, &plan(&[&mock]));
+    let (outcome, log) = run(&mut executor, &plan(&[Mock::new("mock.one", points)]));
     (outcome, log, executor)
 }
 

@@ -1,26 +1,21 @@
 //! The points that a pass visits, and their order.
 
 use super::mocks::{
-    Log, MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting, wild,
+    Log, MS, Mock, MockExecutor, PRECISION, plan, plan_for, quiet, run, run_points, setting, wild,
 };
 use oscope_instrument::experiment::Better;
-use oscope_instrument::plan::Plan;
 use oscope_instrument::quantity::Nanoseconds;
-use oscope_instrument::runner::{BatchError, Outcome};
-
-/// What a point answers, by its number and that of its earlier batches.
-type Answer = fn(u64, usize) -> Result<f64, BatchError>;
+use oscope_instrument::runner::Outcome;
+use std::collections::BTreeSet;
 
 #[test]
 fn the_passes_fill_the_time_and_quiet_points_reach_their_target() {
     let (outcome, log, _) = run_points(3, 20 * MS, quiet);
-    assert_eq!(
-        outcome,
-        Outcome {
-            started: 1,
-            ..Outcome::default()
-        }
-    );
+    let expected = Outcome {
+        started: 1,
+        ..Outcome::default()
+    };
+    assert_eq!(outcome, expected);
     assert_eq!(log.count("TargetReached"), 3);
     assert_eq!(log.count("pass "), PRECISION.passes);
     assert!(log.warnings.is_empty(), "{:?}", log.warnings);
@@ -28,28 +23,23 @@ fn the_passes_fill_the_time_and_quiet_points_reach_their_target() {
 
 #[test]
 fn the_first_pass_visits_every_point_once_and_later_ones_in_another_order() {
-    let (one, two) = (Mock::new("mock.one", 8), Mock::new("mock.two", 8));
-    let plan = Plan::new(&[&one, &two], &setting(), None, 7);
+    let mocks = ["mock.one", "mock.two"].map(|id| Mock::new(id, 8));
     let mut executor = MockExecutor::new(80 * MS, quiet);
-    run(&mut executor, &plan);
-    let first = &executor.tasks[..16];
-    let ids: Vec<&str> = first
-        .iter()
-        .map(|request| request.experiment.as_str())
-        .collect();
+    run(&mut executor, &plan_for(None, &mocks, 7));
+    let first = executor.tasks[..16].iter();
+    let ids: Vec<&str> = first.map(|request| request.experiment.as_str()).collect();
     // The experiments take turns.
     assert!(ids.iter().step_by(2).all(|id| *id == ids[0]), "{ids:?}");
     assert!(ids[1..].iter().step_by(2).all(|id| *id == ids[1]) && ids[0] != ids[1]);
-    let of = |first: usize| -> Vec<u64> {
+    let orders = [0, 1].map(|first| -> Vec<u64> {
         let order = executor.order[first..16].iter();
         order.step_by(2).copied().collect()
-    };
-    for experiment in [of(0), of(1)] {
-        let mut sorted = experiment;
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..8).collect::<Vec<_>>());
+    });
+    assert_ne!(orders[0], orders[1]);
+    for mut order in orders {
+        order.sort_unstable();
+        assert_eq!(order, (0..8).collect::<Vec<_>>());
     }
-    assert_ne!(of(0), of(1));
 }
 
 #[test]
@@ -67,10 +57,11 @@ fn every_pass_visits_a_point_for_which_there_is_time() {
 #[test]
 fn the_seed_decides_the_order() {
     let order = |seed| {
-        let mock = Mock::new("mock.one", 8);
-        let plan = Plan::new(&[&mock], &setting(), None, seed);
         let mut executor = MockExecutor::new(20 * MS, quiet);
-        run(&mut executor, &plan);
+        run(
+            &mut executor,
+            &plan_for(None, &[Mock::new("mock.one", 8)], seed),
+        );
         executor.order
     };
     assert_eq!(order(1), order(1));
@@ -79,11 +70,12 @@ fn the_seed_decides_the_order() {
 
 #[test]
 fn a_process_visits_many_points_if_they_share_it_and_each_of_them_once() {
-    let mut mock = Mock::new("mock.one", 8);
-    mock.shares_process = true;
-    let plan = plan(&[&mock]);
+    let mock = Mock {
+        shares_process: true,
+        ..Mock::new("mock.one", 8)
+    };
     let mut executor = MockExecutor::new(20 * MS, quiet);
-    run(&mut executor, &plan);
+    run(&mut executor, &plan(&[mock]));
     let processes = executor.tasks.iter().map(|request| &request.points);
     let mut most = 0;
     for points in processes.clone() {
@@ -100,24 +92,17 @@ fn a_process_visits_many_points_if_they_share_it_and_each_of_them_once() {
 #[test]
 fn each_process_gets_a_seed_of_its_own() {
     let (_, _, executor) = run_points(2, 20 * MS, quiet);
-    let mut seeds: Vec<u64> = executor
-        .tasks
-        .iter()
-        .map(|request| request.task.seed)
-        .collect();
-    let count = seeds.len();
-    seeds.sort_unstable();
-    seeds.dedup();
-    assert_eq!(seeds.len(), count);
+    let seeds = executor.tasks.iter().map(|request| request.task.seed);
+    assert_eq!(seeds.collect::<BTreeSet<u64>>().len(), executor.tasks.len());
 }
 
 /// The log of a run of five points, of which two come first for at most `time`.
-fn with_first(time: Nanoseconds, visit_ns: i64) -> (Log, MockExecutor<Answer>) {
-    let (chosen, mock) = (Mock::new("mock.one", 2), Mock::new("mock.one", 5));
-    let other = Mock::new("mock.other", 1);
-    let mut plan = plan(&[&mock]);
-    plan.put_first(&[chosen, other], &setting(), time);
-    let mut executor = MockExecutor::new(visit_ns, quiet as Answer);
+fn with_first(time: Nanoseconds, visit_ns: i64) -> (Log, MockExecutor<'static>) {
+    let mocks = [Mock::new("mock.one", 5)];
+    let first = [Mock::new("mock.one", 2), Mock::new("mock.other", 1)];
+    let mut plan = plan(&mocks);
+    plan.put_first(&first, &setting(), time);
+    let mut executor = MockExecutor::new(visit_ns, quiet);
     let (_, log) = run(&mut executor, &plan);
     (log, executor)
 }
@@ -134,19 +119,15 @@ fn points_that_come_first_have_estimates_before_others_are_visited() {
     // What is visited already has its turn in the next pass.
     assert_eq!(log.count("pass 3 of 3"), 1, "{:?}", log.lines);
     assert_eq!(log.count("pass "), 3 + PRECISION.passes);
-    assert!(
-        executor
-            .given
-            .values()
-            .all(|given| *given >= PRECISION.min_processes)
-    );
+    let mut given = executor.given.values();
+    assert!(given.all(|given| *given >= PRECISION.min_processes));
 }
 
 #[test]
 fn points_that_come_first_have_their_passes_even_if_visits_take_longer_than_expected() {
-    let (chosen, mock) = (Mock::new("mock.one", 10), Mock::new("mock.one", 20));
-    let mut plan = plan(&[&mock]);
-    plan.put_first(&[chosen], &setting(), Nanoseconds(1e9));
+    let mocks = [Mock::new("mock.one", 20)];
+    let mut plan = plan(&mocks);
+    plan.put_first(&[Mock::new("mock.one", 10)], &setting(), Nanoseconds(1e9));
     let mut executor = MockExecutor::new(MS, quiet);
     executor.takes = Box::new(|_, given| if given == 0 { 10 * MS } else { 40 * MS });
     let (_, log) = run(&mut executor, &plan);
@@ -157,9 +138,9 @@ fn points_that_come_first_have_their_passes_even_if_visits_take_longer_than_expe
 
 #[test]
 fn a_point_that_comes_first_is_added_if_it_was_not_planned() {
-    let (chosen, mock) = (Mock::new("mock.one", 3), Mock::new("mock.one", 2));
-    let mut plan = plan(&[&mock]);
-    plan.put_first(&[chosen], &setting(), Nanoseconds(1e9));
+    let mocks = [Mock::new("mock.one", 2)];
+    let mut plan = plan(&mocks);
+    plan.put_first(&[Mock::new("mock.one", 3)], &setting(), Nanoseconds(1e9));
     assert_eq!(plan.point_count(), 3);
 }
 
@@ -169,10 +150,10 @@ fn points_that_come_first_take_no_more_than_their_time_and_a_quarter_of_the_run(
     for (time, most_ms) in [(Nanoseconds(100e6), 100), (Nanoseconds(9e9), 500)] {
         let (log, executor) = with_first(time, 40 * MS);
         let others = executor.order.iter().position(|n| *n > 1);
-        let visits = others.expect("they are visited too").cast_signed() as i64;
+        let spent_ms = 40 * others.expect("they are visited too");
         assert!(
-            (most_ms - 80..=most_ms + 40).contains(&(visits * 40)),
-            "{visits}"
+            (most_ms - 80..=most_ms + 40).contains(&spent_ms),
+            "{spent_ms}"
         );
         assert_eq!(log.count("pass 3 of "), 1, "{:?}", log.lines);
     }
@@ -180,10 +161,10 @@ fn points_that_come_first_take_no_more_than_their_time_and_a_quarter_of_the_run(
 
 #[test]
 fn facts_have_no_target() {
-    let mut mock = Mock::new("mock.one", 1);
-    mock.better = Better::Neither;
-    let plan = plan(&[&mock]);
-    let mut executor = MockExecutor::new(20 * MS, wild);
-    let (_, log) = run(&mut executor, &plan);
+    let mock = Mock {
+        better: Better::Neither,
+        ..Mock::new("mock.one", 1)
+    };
+    let (_, log) = run(&mut MockExecutor::new(20 * MS, wild), &plan(&[mock]));
     assert_eq!(log.count("TargetReached"), 1);
 }

@@ -49,8 +49,8 @@ fn resume(plan: &Plan<'_>, earlier: &Earlier) -> (Outcome, Log, Vec<u64>) {
 
 #[test]
 fn a_resumed_run_visits_new_points_first_and_closed_ones_never() {
-    let mock = Mock::new("mock.one", 4);
-    let plan = plan(&[&mock]);
+    let mocks = [Mock::new("mock.one", 4)];
+    let plan = plan(&mocks);
     let all = points(&plan);
     let earlier = earlier(vec![
         point(all[0].clone(), 2, None),
@@ -73,8 +73,8 @@ fn a_resumed_run_visits_new_points_first_and_closed_ones_never() {
 
 #[test]
 fn what_was_skipped_or_never_announced_is_so_again() {
-    let (one, two) = (Mock::new("mock.one", 1), Mock::new("mock.two", 1));
-    let plan = plan(&[&one, &two]);
+    let mocks = ["mock.one", "mock.two"].map(|id| Mock::new(id, 1));
+    let plan = plan(&mocks);
     let skipped = Earlier {
         experiments: BTreeMap::from([("mock.one".to_owned(), EarlierExperiment::Skipped)]),
         ..earlier(Vec::new())
@@ -87,8 +87,8 @@ fn what_was_skipped_or_never_announced_is_so_again() {
 
 #[test]
 fn a_resumed_run_does_not_repeat_its_first_order() {
-    let mock = Mock::new("mock.one", 16);
-    let plan = plan(&[&mock]);
+    let mocks = [Mock::new("mock.one", 16)];
+    let plan = plan(&mocks);
     let mut executor = MockExecutor::new(20 * MS, quiet);
     run(&mut executor, &plan);
     let none = points(&plan).into_iter().map(|it| point(it, 0, None));

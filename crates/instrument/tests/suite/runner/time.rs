@@ -1,12 +1,12 @@
 //! The use of the available time.
 
 use super::mocks::{
-    MS, Mock, MockExecutor, PRECISION, plan, quiet, run, run_points, setting, wild,
+    Log, MS, Mock, MockExecutor, PRECISION, plan, plan_for, quiet, run, run_points, setting, wild,
 };
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::Experiment;
 use oscope_instrument::noise::Warning;
-use oscope_instrument::plan::{Plan, VisitCosts};
+use oscope_instrument::plan::VisitCosts;
 use oscope_instrument::point::Point;
 use oscope_instrument::quantity::Nanoseconds;
 use std::collections::BTreeMap;
@@ -25,20 +25,21 @@ fn costs(mock: &Mock, visits_ms: &[f64]) -> VisitCosts {
     costs
 }
 
+/// The number of warnings that a value did not become precise.
+fn missed(log: &Log) -> usize {
+    let missed = |warning: &&Warning| matches!(warning, Warning::TargetMissed { .. });
+    log.warnings.iter().filter(missed).count()
+}
+
 #[test]
 fn the_budget_ends_what_never_settles_and_says_so() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
+    let mocks = [Mock::new("mock.one", 2)];
+    let plan = plan(&mocks);
     let mut executor = MockExecutor::new(20 * MS, wild);
     let (_, log) = run(&mut executor, &plan);
-    assert_eq!(log.count("BudgetUsed"), 2);
-    let spent_ns = executor.clock.now_ns() as f64;
-    assert!(
-        spent_ns > plan.budget().0 - 20e6 && spent_ns <= plan.budget().0,
-        "{spent_ns}"
-    );
-    let missed = |warning: &&Warning| matches!(warning, Warning::TargetMissed { .. });
-    assert_eq!(log.warnings.iter().filter(missed).count(), 2);
+    assert_eq!((log.count("BudgetUsed"), missed(&log)), (2, 2));
+    let (spent_ns, budget_ns) = (executor.clock.now_ns() as f64, plan.budget().0);
+    assert!(spent_ns > budget_ns - 20e6 && spent_ns <= budget_ns);
 }
 
 #[test]
@@ -46,41 +47,22 @@ fn what_is_seen_too_seldom_for_an_estimate_is_not_called_wide() {
     // The time suffices for two visits of each point.
     let visit_ns = PRECISION.point_budget_ns.cast_signed() / 2;
     let (_, log, _) = run_points(2, visit_ns, wild);
-    assert_eq!(log.count("BudgetUsed"), 2);
-    let missed = |warning: &Warning| matches!(warning, Warning::TargetMissed { .. });
-    assert!(!log.warnings.iter().any(missed), "{:?}", log.warnings);
+    assert_eq!((log.count("BudgetUsed"), missed(&log)), (2, 0));
 }
 
 #[test]
 fn a_budget_for_the_run_is_divided_by_points() {
-    let (one, three) = (Mock::new("mock.one", 1), Mock::new("mock.three", 3));
-    let plan = Plan::new(&[&one, &three], &setting(), Some(Nanoseconds(4e9)), 1);
-    let budgets: Vec<u64> = plan
-        .experiments
-        .iter()
-        .map(|planned| planned.budget_ns)
-        .collect();
-    assert_eq!(budgets, [1_000_000_000, 3_000_000_000]);
+    let mocks = [Mock::new("mock.one", 1), Mock::new("mock.three", 3)];
+    let plan = plan_for(Some(Nanoseconds(4e9)), &mocks, 1);
+    let budgets = plan.experiments.iter().map(|planned| planned.budget_ns);
+    assert!(budgets.eq([1_000_000_000, 3_000_000_000]));
     assert_eq!(plan.point_count(), 4);
 }
 
 #[test]
-fn every_point_gets_what_an_estimate_needs_before_others_get_more() {
-    // The time suffices for about six visits of each.
-    let visit_ns = PRECISION.point_budget_ns.cast_signed() / 6;
-    let (_, _, executor) = run_points(4, visit_ns, wild);
-    let fewest = PRECISION.min_processes;
-    assert!(
-        executor.given.values().all(|given| *given >= fewest),
-        "{:?}",
-        executor.given
-    );
-}
-
-#[test]
 fn dear_points_never_take_the_time_of_cheap_ones() {
-    let mock = Mock::new("mock.one", 4);
-    let plan = plan(&[&mock]);
+    let mocks = [Mock::new("mock.one", 4)];
+    let plan = plan(&mocks);
     let mut executor = MockExecutor::new(10 * MS, quiet);
     executor.takes = with_dear_point(500, 10);
     let (_, log) = run(&mut executor, &plan);
@@ -91,11 +73,10 @@ fn dear_points_never_take_the_time_of_cheap_ones() {
 
 #[test]
 fn points_that_the_time_will_not_reach_are_named_after_the_first_pass() {
-    let (cheap, dear) = (Mock::new("mock.cheap", 4), Mock::new("mock.dear", 1));
-    let plan = plan(&[&cheap, &dear]);
+    let mocks = [Mock::new("mock.cheap", 4), Mock::new("mock.dear", 1)];
     let mut executor = MockExecutor::new(10 * MS, quiet);
     executor.takes = with_dear_point(400, 10);
-    let (_, log) = run(&mut executor, &plan);
+    let (_, log) = run(&mut executor, &plan(&mocks));
     // The point 0 is dear in both.
     let named = r#"scarce [("mock.cheap", 1), ("mock.dear", 1)]"#;
     assert_eq!(log.count(named), 1, "{:?}", log.lines);
@@ -113,19 +94,15 @@ fn spare_time_goes_to_points_that_are_not_known_well_enough() {
     };
     let visit_ns = PRECISION.point_budget_ns.cast_signed() / 15;
     let (_, _, executor) = run_points(2, visit_ns, mixed);
-    assert!(
-        executor.given[&1] > executor.given[&0] + 2,
-        "{:?}",
-        executor.given
-    );
+    let given = executor.given;
+    assert!(given[&1] > given[&0] + 2, "{given:?}");
 }
 
 #[test]
 fn points_that_the_time_does_not_reach_are_counted_as_not_measured() {
-    let mock = Mock::new("mock.one", 5);
-    let plan = Plan::new(&[&mock], &setting(), Some(Nanoseconds(2e6)), 1);
-    let mut executor = MockExecutor::new(MS, quiet);
-    let (outcome, log) = run(&mut executor, &plan);
+    let mocks = [Mock::new("mock.one", 5)];
+    let plan = plan_for(Some(Nanoseconds(2e6)), &mocks, 1);
+    let (outcome, log) = run(&mut MockExecutor::new(MS, quiet), &plan);
     let reached = log.count("take");
     assert!((1..5).contains(&reached), "{reached} points were reached");
     assert_eq!(outcome.unreached, 5 - reached);
@@ -133,97 +110,73 @@ fn points_that_the_time_does_not_reach_are_counted_as_not_measured() {
 
 #[test]
 fn a_time_too_short_for_the_first_pass_leaves_no_experiment_out() {
-    let names = ["mock.one", "mock.two", "mock.three"];
-    let mocks = names.map(|name| Mock::new(name, 6));
-    let experiments: Vec<&dyn Experiment> = mocks.iter().map(|mock| mock as _).collect();
-    let plan = Plan::new(&experiments, &setting(), Some(Nanoseconds(6e6)), 1);
+    let mocks = ["mock.one", "mock.two", "mock.three"].map(|id| Mock::new(id, 6));
+    let plan = plan_for(Some(Nanoseconds(6e6)), &mocks, 1);
     assert!(plan.keeps_files);
     let mut executor = MockExecutor::new(MS, quiet);
     let (outcome, _) = run(&mut executor, &plan);
-    for name in names {
-        let visits = executor.tasks.iter().filter(|task| task.experiment == name);
-        assert!(visits.count() >= 1, "{name}");
+    for Mock { id, .. } in mocks {
+        let mut visits = executor.tasks.iter();
+        assert!(visits.any(|task| task.experiment == id), "{id}");
     }
     assert!(outcome.unreached >= 12, "{outcome:?}");
 }
 
 #[test]
 fn a_time_too_short_for_all_points_suffices_for_as_many_as_it_can() {
-    let mocks = ["mock.one", "mock.two"].map(|name| Mock::new(name, 50));
-    let experiments: Vec<&dyn Experiment> = mocks.iter().map(|mock| mock as _).collect();
+    let mocks = ["mock.one", "mock.two"].map(|id| Mock::new(id, 50));
     // Of 500 visits that all estimates need, there is time for 200.
-    let plan = Plan::new(&experiments, &setting(), Some(Nanoseconds(200e6)), 1);
+    let plan = plan_for(Some(Nanoseconds(200e6)), &mocks, 1);
     let mut executor = MockExecutor::new(MS, quiet);
     run(&mut executor, &plan);
     let mut visits: BTreeMap<(&str, &Point), usize> = BTreeMap::new();
     for task in &executor.tasks {
-        *visits
-            .entry((&task.experiment, &task.points[0]))
-            .or_default() += 1;
+        let point = (&*task.experiment, &task.points[0]);
+        *visits.entry(point).or_default() += 1;
     }
     let estimated = visits.values().filter(|visits| **visits >= 5).count();
     assert!((22..=40).contains(&estimated), "{estimated}");
-    for name in ["mock.one", "mock.two"] {
-        let points = visits.keys().filter(|(id, _)| *id == name).count();
-        assert!(points >= 15, "{name}: {points}");
+    for Mock { id, .. } in mocks {
+        let points = visits.keys().filter(|(of, _)| *of == id).count();
+        assert!(points >= 15, "{id}: {points}");
     }
 }
 
 #[test]
 fn with_known_costs_only_points_in_reach_are_visited_and_the_others_named_first() {
-    let mock = Mock::new("mock.one", 4);
-    let plan = plan(&[&mock]);
+    let mocks = [Mock::new("mock.one", 4)];
     let mut executor = MockExecutor::new(10 * MS, quiet);
     executor.takes = with_dear_point(1000, 10);
-    executor.visit_costs = costs(&mock, &[1000.0, 10.0, 10.0, 10.0]);
-    let (_, log) = run(&mut executor, &plan);
-    let named = r#"scarce [("mock.one", 1)]"#;
+    executor.visit_costs = costs(&mocks[0], &[1000.0, 10.0, 10.0, 10.0]);
+    let (_, log) = run(&mut executor, &plan(&mocks));
     let lines = log.lines.iter().map(String::as_str);
     let first: Vec<&str> = lines.skip_while(|line| line.starts_with("start")).collect();
-    assert_eq!(first[..2], [named, "pass 0 of 3"]);
+    assert_eq!(first[..2], [r#"scarce [("mock.one", 1)]"#, "pass 0 of 3"]);
     assert_eq!(log.count("scarce"), 1);
-    assert!((1..=3).all(|n| executor.given[&n] >= plan.precision.passes));
+    assert!((1..=3).all(|n| executor.given[&n] >= PRECISION.passes));
 }
 
 #[test]
 fn the_run_ends_before_a_visit_that_its_time_does_not_suffice_for() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = Plan::new(&[&mock], &setting(), Some(Nanoseconds(1e9)), 3);
+    let mocks = [Mock::new("mock.one", 2)];
     let mut executor = MockExecutor::new(30 * MS, wild);
     executor.takes = with_dear_point(140, 30);
-    run(&mut executor, &plan);
+    run(&mut executor, &plan_for(Some(Nanoseconds(1e9)), &mocks, 3));
     assert!(executor.clock.now_ns() <= 1_000_000_000);
-}
-
-#[test]
-fn the_time_left_falls_and_never_exceeds_the_budget() {
-    let (one, two) = (Mock::new("mock.one", 2), Mock::new("mock.two", 2));
-    let plan = plan(&[&one, &two]);
-    let mut executor = MockExecutor::new(10 * MS, wild);
-    let (_, log) = run(&mut executor, &plan);
-    let budget_ns = plan.budget().0;
-    let mut left = log.reported.iter().map(|it| it.remaining.0);
-    assert!(left.clone().all(|left| left >= 0.0 && left <= budget_ns));
-    assert!(left.next_back() < left.next());
 }
 
 /// The largest error of the time left that is reported after the first pass, as a share of the time left. The
 /// last visits are left out: with one visit less the rest is another.
 fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 {
-    let mocks = ["mock.one", "mock.two"].map(|name| Mock::new(name, points));
-    let experiments: Vec<&dyn Experiment> = mocks.iter().map(|mock| mock as _).collect();
-    let plan = Plan::new(
-        &experiments,
-        &setting(),
-        Some(Nanoseconds(budget_s * 1e9)),
-        7,
-    );
+    let mocks = ["mock.one", "mock.two"].map(|id| Mock::new(id, points));
+    let plan = plan_for(Some(Nanoseconds(budget_s * 1e9)), &mocks, 7);
     let mut executor = MockExecutor::new(MS, wild);
     executor.takes = Box::new(takes);
     let (_, log) = run(&mut executor, &plan);
     let end_ns = executor.clock.now_ns() as f64;
     let dearest_ns = (0..points).map(|n| takes(n, 1)).max().unwrap_or(0) as f64;
     let errors = log.reported.iter().filter_map(|it| {
+        assert!((0.0..=budget_s * 1e9).contains(&it.remaining.0));
         let left_ns = end_ns - it.spent_ns;
         let error = (it.remaining.0 - left_ns).abs() / left_ns;
         (it.pass > 0 && left_ns > 10.0 * dearest_ns).then_some(error)
@@ -234,7 +187,7 @@ fn worst_error(takes: fn(u64, usize) -> i64, points: u64, budget_s: f64) -> f64 
 }
 
 #[test]
-fn after_the_first_pass_the_time_left_is_known_within_a_tenth() {
+fn the_time_left_never_exceeds_the_budget_and_is_known_within_a_tenth_after_the_first_pass() {
     let even: fn(u64, usize) -> i64 = |_, _| 10 * MS;
     let mixed: fn(u64, usize) -> i64 = |n, given| {
         let usual_ms = 5 + (n * 7) % 40;
@@ -251,21 +204,19 @@ fn after_the_first_pass_the_time_left_is_known_within_a_tenth() {
 
 #[test]
 fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
     let mut executor = MockExecutor::new(-MS, quiet);
     executor.clock.advance(100_000 * MS);
-    let (_, log) = run(&mut executor, &plan);
+    let (_, log) = run(&mut executor, &plan(&[Mock::new("mock.one", 2)]));
     assert_eq!(log.count("TargetReached"), 2);
 }
 
 #[test]
 fn the_least_time_of_a_plan_is_that_of_its_cheapest_estimate() {
-    let mock = Mock::new("mock.one", 2);
-    let plan = plan(&[&mock]);
+    let mocks = [Mock::new("mock.one", 2)];
+    let plan = plan(&mocks);
     let unknown = plan.least_times(&VisitCosts::default());
     assert_eq!(unknown, (Nanoseconds(5e6), None));
-    let (one, all) = plan.least_times(&costs(&mock, &[30.0, 10.0]));
+    let (one, all) = plan.least_times(&costs(&mocks[0], &[30.0, 10.0]));
     assert_eq!(one, Nanoseconds(50e6));
     assert!((all.unwrap().0 / 240e6 - 1.0).abs() < 1e-9);
 }

@@ -1,8 +1,6 @@
 //! Intervals, predictions and comparisons: by golden values, by properties, and by recorded runs.
 
 mod changes;
-mod clock;
-mod course;
 mod golden;
 mod moderation;
 mod modes;
@@ -10,6 +8,5 @@ mod peers;
 mod prediction;
 mod prediction_properties;
 mod properties;
-mod ratio;
 mod sequential;
 mod strata;

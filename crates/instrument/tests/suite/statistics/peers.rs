@@ -5,6 +5,8 @@ use oscope_instrument::statistics::moderation::Variance;
 use oscope_instrument::statistics::peers::{Deviations, Metric, Observation, deviations};
 use oscope_instrument::statistics::random::Random;
 
+use super::strata::deviation;
+
 const RATE: f64 = 0.01;
 
 /// A fleet in which nodes differ by family, and runs by family and value.
@@ -18,8 +20,8 @@ struct Fleet {
     /// The factor from each family to the next.
     widening: f64,
     margin: f64,
-    /// Degrees of freedom of Student's t for all that is drawn; normal if infinite.
-    tails: f64,
+    /// Degrees of freedom of all deviations.
+    tails: Option<u32>,
 }
 
 const FLEET: Fleet = Fleet {
@@ -29,42 +31,35 @@ const FLEET: Fleet = Fleet {
     between_nodes: 0.005,
     widening: 1.0,
     margin: 0.02,
-    tails: f64::INFINITY,
+    tails: None,
 };
 
-impl Fleet {
-    /// A number with unit scale and these tails.
-    fn draw(self, random: &mut Random) -> f64 {
-        let normal = random.normal();
-        if self.tails.is_infinite() {
-            return normal;
-        }
-        let degrees = self.tails as usize;
-        let square: f64 = (0..degrees).map(|_| random.normal().powi(2)).sum();
-        normal / (square / self.tails).sqrt()
-    }
+/// A value whose error is known from seven processes.
+fn observation(value: f64, error: Option<f64>) -> Observation {
+    let error = error.map(|error| Variance {
+        value: error.powi(2),
+        degrees: 6.0,
+    });
+    Observation { value, error }
+}
 
+impl Fleet {
     /// The deviations of nodes of which the first `bad` are slower in the first family by `shift`.
     fn deviations(self, seed: u64, bad: usize, shift: f64) -> Deviations {
         let mut random = Random::new(seed);
         let mut metrics = Vec::new();
         for family in 0..self.families {
             let spread = self.between_nodes * self.widening.powf(family as f64);
-            let shared = (0..self.nodes).map(|_| spread * self.draw(&mut random));
+            let shared = (0..self.nodes).map(|_| spread * deviation(&mut random, self.tails));
             let shared: Vec<f64> = shared.collect();
             for index in 0..self.metrics {
                 // Values are not equally steady.
                 let error = 0.006 * f64::powf(1.5, (index % 5) as f64);
                 let node = |(node, shared): (usize, &f64)| {
                     let is_bad = node < bad && family == 0;
-                    let own = error * self.draw(&mut random);
-                    Some(Observation {
-                        value: 5.0 + shared + own - if is_bad { shift } else { 0.0 },
-                        error: Some(Variance {
-                            value: error.powi(2),
-                            degrees: 6.0,
-                        }),
-                    })
+                    let own = error * deviation(&mut random, self.tails);
+                    let slower = if is_bad { shift } else { 0.0 };
+                    Some(observation(5.0 + shared + own - slower, Some(error)))
                 };
                 metrics.push(Metric {
                     family,
@@ -107,7 +102,7 @@ fn alarms_of_thousand(fleet: Fleet) -> f64 {
 #[test]
 fn few_healthy_nodes_are_named() {
     let mut cases = Vec::new();
-    for tails in [f64::INFINITY, 8.0] {
+    for tails in [None, Some(8)] {
         let fleet = |nodes| Fleet {
             nodes,
             tails,
@@ -145,14 +140,10 @@ fn components_in_which_nodes_differ_more_raise_no_more_alarms() {
                 margin: 0.0,
                 ..FLEET
             };
-            let fleets = 300;
-            let alarms = (0..fleets).filter(|seed| !fleet.named(*seed, 0, 0.0).is_empty());
+            let alarms = (0..300).filter(|seed| !fleet.named(*seed, 0, 0.0).is_empty());
             let alarms = alarms.count();
-            println!("{nodes} nodes, widening {widening}: {alarms} of {fleets} fleets");
-            assert!(
-                alarms <= 9,
-                "{nodes} nodes, widening {widening}: {alarms} of {fleets}"
-            );
+            println!("{nodes} nodes, widening {widening}: {alarms} of 300 fleets");
+            assert!(alarms <= 9, "{fleet:?}: {alarms} of 300");
         }
     }
 }
@@ -195,13 +186,7 @@ fn a_node_with_a_noisy_run_has_a_wider_interval() {
     for _ in 0..12 {
         let node = |node: usize| {
             let error = if node == 0 { 0.05_f64 } else { 0.01 };
-            Some(Observation {
-                value: error * random.normal(),
-                error: Some(Variance {
-                    value: error.powi(2),
-                    degrees: 9.0,
-                }),
-            })
+            Some(observation(error * random.normal(), Some(error)))
         };
         metrics.push(Metric {
             family: 0,
@@ -215,18 +200,14 @@ fn a_node_with_a_noisy_run_has_a_wider_interval() {
 
 #[test]
 fn a_node_without_enough_values_of_a_family_is_not_judged_by_it() {
-    let metric = |missing: bool| Metric {
-        family: 0,
-        nodes: (0..5)
-            .map(|node| {
-                (node > 0 || !missing).then_some(Observation {
-                    value: f64::from(node) * 0.001,
-                    error: None,
-                })
-            })
-            .collect(),
+    let metric = |first: u32| {
+        let node = |node| (node >= first).then(|| observation(0.001 * f64::from(node), None));
+        Metric {
+            family: 0,
+            nodes: (0..5).map(node).collect(),
+        }
     };
-    let found = deviations(&[metric(true), metric(true), metric(false)], 2);
+    let found = deviations(&[metric(1), metric(1), metric(0)], 2);
     assert_eq!(found.families[0][0], None);
     assert!(found.families[0][1..].iter().all(Option::is_some));
     assert!(found.families[1].iter().all(Option::is_none));

@@ -4,7 +4,6 @@ use super::packed::whole;
 use crate::fixture;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 use instrument::quantity::Unit;
-use instrument::results::Verdict;
 use instrument::statistics::Interval;
 use oscope_report::{Analysis, page};
 use record::Run;
@@ -78,7 +77,12 @@ fn point(x: u64, centre: f64, doubtful: bool) -> FigurePoint {
 fn a_small_chart_is_drawn_as_ever() {
     let series = Series {
         label: "read".into(),
-        points: vec![point(1024, 1e9, false), point(4096, 2e9, true)],
+        // The last is behind a cliff.
+        points: vec![
+            point(1024, 1e9, false),
+            point(4096, 2e9, true),
+            point(8192, 2e10, false),
+        ],
     };
     let mark = Mark {
         label: "page".into(),
@@ -88,61 +92,6 @@ fn a_small_chart_is_drawn_as_ever() {
     };
     let page = page_with(by_size("Speed", vec![series], vec![mark]));
     insta::assert_snapshot!(charts(&page)[0].replace("><", ">\n<"));
-}
-
-/// A chart of calls by threads.
-fn by_threads(centres: [Option<f64>; 4]) -> Figure {
-    let threads = [1_u64, 2, 4, 8].into_iter().zip(centres);
-    let point = |(threads, centre): (u64, Option<f64>)| {
-        let mut point = point(threads, centre.unwrap_or(1.0), false);
-        if centre.is_none() {
-            point.estimate.verdict = Verdict::BelowResolution;
-        }
-        point
-    };
-    let series = Series {
-        label: "getpid".into(),
-        points: threads.map(point).collect(),
-    };
-    Figure {
-        x: fixture::axis("threads", Some(Unit::Count), FigureScale::Linear),
-        ..by_size("Calls by threads", vec![series], Vec::new())
-    }
-}
-
-#[test]
-fn an_axis_of_threads_begins_at_one() {
-    let page = page_with(by_threads([1.0, 2.0, 3.0, 4.0].map(Some)));
-    let chart = parsed(charts(&page)[0]);
-    let is_tick = |node: &roxmltree::Node| node.attribute("class") == Some("x-tick");
-    let ticks = chart.descendants().filter(is_tick);
-    let ticks: Vec<_> = ticks.filter_map(|tick| tick.text()).collect();
-    assert!(!ticks.is_empty() && !ticks.contains(&"0"), "{ticks:?}");
-}
-
-#[test]
-fn a_line_ends_at_a_missing_value_and_a_cliff_is_dotted() {
-    let lines = |estimates| {
-        let page = page_with(by_threads(estimates));
-        let chart = parsed(charts(&page)[0]);
-        let drawn = |class: &str| {
-            let mut paths = chart.descendants();
-            let path = paths.find(|node| node.attribute("class") == Some(class));
-            path.and_then(|path| path.attribute("d")).map(str::to_owned)
-        };
-        [drawn("line"), drawn("line cliff")]
-    };
-    let starts = |path: &Option<String>| path.as_ref().map_or(0, |path| path.matches('M').count());
-    let [line, cliff] = lines([Some(1.0), Some(1.1), Some(1.2), Some(1.3)]);
-    assert_eq!((starts(&line), cliff), (1, None));
-    let [line, cliff] = lines([Some(1.0), None, Some(1.2), Some(1.3)]);
-    assert_eq!(
-        (starts(&line), cliff),
-        (1, None),
-        "the first value is alone"
-    );
-    let [line, cliff] = lines([Some(1.0), Some(1.1), Some(9.0), Some(9.1)]);
-    assert_eq!((starts(&line), starts(&cliff)), (2, 1));
 }
 
 #[test]

@@ -3,96 +3,96 @@
 use super::packed::{unpacked, whole};
 use crate::fixture;
 use oscope_report::{Analysis, page, reference};
+use record::Run;
 use scraper::{Html, Selector};
 use std::collections::BTreeSet;
 
-fn fixture_page() -> String {
-    let run = fixture::run();
-    page::render(&fixture::analysis(&run)).expect("a page")
+fn page_of(run: &Run) -> String {
+    page::render(&fixture::analysis(run)).expect("a page")
+}
+
+/// The page of the made-up run after its script has run.
+fn fixture_page() -> Html {
+    Html::parse_document(&whole(&page_of(&fixture::run())))
 }
 
 fn select<'d>(document: &'d Html, selector: &str) -> Vec<scraper::ElementRef<'d>> {
-    document
-        .select(&Selector::parse(selector).expect("a selector"))
-        .collect()
+    let selector = Selector::parse(selector).expect("a selector");
+    document.select(&selector).collect()
 }
 
 fn texts(document: &Html, selector: &str) -> Vec<String> {
     let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    select(document, selector)
-        .into_iter()
-        .map(|found| words(found.text().collect()))
-        .collect()
+    let found = select(document, selector).into_iter();
+    found.map(|found| words(found.text().collect())).collect()
+}
+
+/// The attribute of all elements that have it.
+fn attributes<'d>(document: &'d Html, selector: &str, name: &str) -> Vec<&'d str> {
+    let elements = select(document, selector).into_iter();
+    let values = elements.map(|element| element.value().attr(name));
+    values.map(|value| value.expect("selected by it")).collect()
 }
 
 #[test]
-fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
-    let page = fixture_page();
-    let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/page.html");
-    std::fs::write(path, &page).expect("the build folder can be written to");
-    let document = Html::parse_document(&page);
+fn the_page_is_html_without_errors() {
+    let document = Html::parse_document(&page_of(&fixture::run()));
     assert_eq!(document.errors, Vec::<String>::new());
 }
 
 #[test]
 fn the_page_begins_with_one_line_on_trust_which_is_red_for_a_run_that_was_disturbed() {
-    let trust = |page: &str| {
-        let document = Html::parse_document(page);
-        let line = texts(&document, "header > p.verdict:nth-child(2)").concat();
-        (line, !select(&document, "header > p.caution").is_empty())
-    };
-    let (line, _) = trust(&fixture_page());
-    assert!(line.starts_with("How far to trust it: "), "{line}");
     let mut run = fixture::run();
+    let begins = |run: &Run, words: &str| {
+        let document = Html::parse_document(&page_of(run));
+        let line = texts(&document, "header > p.verdict:nth-child(2)").concat();
+        assert!(
+            line.starts_with(&format!("How far to trust it: {words}")),
+            "{line}"
+        );
+        !select(&document, "header > p.caution").is_empty()
+    };
+    begins(&run, "");
     run.environment.is_traced = Some(true);
-    let page = page::render(&fixture::analysis(&run)).expect("a page");
-    let (line, is_red) = trust(&page);
-    let traced = "How far to trust it: During this run, another program traced oscope.";
-    assert!(is_red && line.starts_with(traced), "{line}");
+    assert!(begins(
+        &run,
+        "During this run, another program traced oscope."
+    ));
     run.environment.stand_in = Some("Wine 8.0".into());
-    let page = page::render(&fixture::analysis(&run)).expect("a page");
-    let (line, is_red) = trust(&page);
-    let stand_in = "How far to trust it: Measured under Wine 8.0, not on Linux: its times say nothing about that \
-                    system.";
-    assert!(is_red && line.starts_with(stand_in), "{line}");
+    let caution = "Measured under Wine 8.0, not on Linux: its times say nothing about that system.";
+    assert!(begins(&run, caution));
 }
 
 #[test]
 fn ids_are_unique_and_every_link_has_its_place() {
-    let document = Html::parse_document(&whole(&fixture_page()));
-    let ids: Vec<&str> = select(&document, "[id]")
-        .iter()
-        .filter_map(|e| e.attr("id"))
-        .collect();
+    let document = fixture_page();
+    let ids = attributes(&document, "[id]", "id");
     let unique: BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(ids.len(), unique.len());
-    for link in select(&document, "a[href^='#']") {
-        let target = link
-            .attr("href")
-            .expect("selected by it")
-            .trim_start_matches('#');
-        assert!(unique.contains(target), "nothing is called {target}");
-    }
-    for labelled in select(&document, "[aria-labelledby]") {
-        let target = labelled.attr("aria-labelledby").expect("selected by it");
+    let links = attributes(&document, "a[href^='#']", "href").into_iter();
+    let links = links.map(|link| link.trim_start_matches('#'));
+    for target in links.chain(attributes(
+        &document,
+        "[aria-labelledby]",
+        "aria-labelledby",
+    )) {
         assert!(unique.contains(target), "nothing is called {target}");
     }
 }
 
 #[test]
 fn nothing_is_fetched_from_elsewhere() {
-    let page = fixture_page();
+    let page = page_of(&fixture::run());
     let document = Html::parse_document(&page);
     let outward =
         "[src], link:not([rel=icon]), iframe, img, object, form, a[href]:not([href^='#'])";
     assert!(select(&document, outward).is_empty());
-    assert!(!page.contains("url("));
-    assert!(!page.contains("@import"));
+    assert!(!page.contains("url(") && !page.contains("@import"));
 }
 
 #[test]
 fn the_page_answers_in_the_order_in_which_readers_ask() {
-    let document = Html::parse_document(&whole(&fixture_page()));
+    let document = fixture_page();
     let headings = texts(&document, "h2");
     assert_eq!(
         headings[..8],
@@ -109,87 +109,68 @@ fn the_page_answers_in_the_order_in_which_readers_ask() {
     );
     assert_eq!(select(&document, ".unusual li").len(), 3);
     assert_eq!(select(&document, ".unusual li a[href^='#']").len(), 3);
-    insta::assert_snapshot!(texts(&document, "#findings li").join("\n"));
 }
 
 #[test]
-fn each_experiment_is_folded_and_its_title_has_a_sentence() {
-    let document = Html::parse_document(&fixture_page());
-    let folded = select(
-        &document,
-        "section.group > article > details.fold:not([open])",
-    );
-    assert_eq!(
-        folded.len(),
-        select(&document, "section.group > article").len()
-    );
-    let sentences = texts(
-        &document,
-        "section.group > article > details > summary .brief",
-    );
-    assert!(sentences.iter().all(|sentence| !sentence.is_empty()));
-    assert_eq!(sentences.len(), folded.len());
-}
-
-#[test]
-fn no_text_has_raw_backticks() {
-    let document = Html::parse_document(&whole(&fixture_page()));
-    for text in texts(&document, "main") {
-        let around = text
-            .find('`')
-            .map(|at| text[..at].chars().rev().take(60).collect::<String>());
-        assert_eq!(around, None);
+fn each_chapter_has_its_words() {
+    let document = fixture_page();
+    for (chapter, selector) in [
+        ("findings", "#findings li"),
+        ("settings", "#settings li"),
+        ("trust", "#trust p, #trust li"),
+        (
+            "machine",
+            "#machine h3, #machine summary, #machine dl > div",
+        ),
+        ("estimates", ".estimates tr"),
+    ] {
+        insta::assert_snapshot!(chapter, texts(&document, selector).join("\n"));
     }
 }
 
 #[test]
-fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
-    let document = Html::parse_document(&whole(&fixture_page()));
+fn each_experiment_is_folded_and_its_title_has_a_sentence() {
+    let document = Html::parse_document(&page_of(&fixture::run()));
+    let article = "section.group > article";
+    let count = |inside: &str| select(&document, &format!("{article}{inside}")).len();
+    let sentences = texts(&document, &format!("{article} > details > summary .brief"));
+    assert_eq!(count(" > details.fold:not([open])"), count(""));
+    assert_eq!(sentences.len(), count(""));
+    assert!(sentences.iter().all(|sentence| !sentence.is_empty()));
+}
+
+#[test]
+fn no_text_has_raw_backticks() {
+    for text in texts(&fixture_page(), "main") {
+        let before = text.split_once('`').map(|(before, _)| before.to_owned());
+        assert_eq!(before, None);
+    }
+}
+
+#[test]
+fn settings_that_gain_most_are_named_above_all_chapters() {
     assert_eq!(
-        texts(&document, "#glance .three li"),
+        texts(&fixture_page(), "#glance .three li"),
         [
             "Block size for reading files: 256 KiB instead of 4 KiB, 2.87 × as fast. \
           dd if=FILE of=COPY bs=262144"
         ]
     );
-    insta::assert_snapshot!(texts(&document, "#settings li").join("\n"));
 }
 
 #[test]
-fn trust_comes_with_causes_and_advice() {
-    let document = Html::parse_document(&whole(&fixture_page()));
-    insta::assert_snapshot!(texts(&document, "#trust p, #trust li").join("\n"));
-}
-
-#[test]
-fn the_machine_is_described_and_what_is_not_known_is_named() {
-    let document = Html::parse_document(&whole(&fixture_page()));
-    insta::assert_snapshot!(
-        texts(
-            &document,
-            "#machine h3, #machine summary, #machine dl > div"
-        )
-        .join("\n")
-    );
-}
-
-#[test]
-fn estimates_come_with_interval_processes_and_warnings() {
-    let document = Html::parse_document(&whole(&fixture_page()));
-    insta::assert_snapshot!(texts(&document, ".estimates tr").join("\n"));
-    // Only rows with sound values have a strip.
-    let rows = select(&document, ".estimates tbody tr:not(.metric, .reason)").len();
-    let unsound = select(&document, ".estimates td.unsound").len();
+fn rows_with_sound_values_alone_have_a_strip() {
+    let document = fixture_page();
+    let count = |inside: &str| select(&document, &format!(".estimates {inside}")).len();
+    let unsound = count("td.unsound");
     assert!(unsound > 0);
-    assert_eq!(
-        select(&document, ".estimates svg.strip").len(),
-        rows - unsound
-    );
+    let rows = count("tbody tr:not(.metric, .reason)");
+    assert_eq!(count("svg.strip"), rows - unsound);
 }
 
 #[test]
 fn what_is_missing_has_its_reason() {
-    let document = Html::parse_document(&whole(&fixture_page()));
+    let document = fixture_page();
     let folded = texts(&document, "summary .brief").join("\n");
     assert!(
         folded.contains("Not measured: ") && folded.contains("rights of root"),
@@ -207,8 +188,7 @@ fn the_footer_has_the_method_by_which_the_run_was_measured_and_the_command_for_a
     let footer_of = |version: &str| {
         let mut run = fixture::run();
         run.header.version = version.into();
-        let page = page::render(&fixture::analysis(&run)).expect("a page");
-        texts(&Html::parse_document(&whole(&page)), "footer").join(" ")
+        texts(&Html::parse_document(&whole(&page_of(&run))), "footer").join(" ")
     };
     let measured = footer_of("0.1.0");
     for expected in [
@@ -218,10 +198,7 @@ fn the_footer_has_the_method_by_which_the_run_was_measured_and_the_command_for_a
         "21.5 ns a reading",
         "oscope 0.1.0",
     ] {
-        assert!(
-            measured.contains(expected),
-            "{expected} is not in: {measured}"
-        );
+        assert!(measured.contains(expected), "{expected}: {measured}");
     }
     let printed = footer_of("reported");
     assert!(
@@ -233,7 +210,7 @@ fn the_footer_has_the_method_by_which_the_run_was_measured_and_the_command_for_a
 
 #[test]
 fn the_numbers_are_inside_as_json() {
-    let document = Html::parse_document(&whole(&fixture_page()));
+    let document = fixture_page();
     let data: serde_json::Value = unpacked(&document, "data");
     let estimate = &data["experiments"][0]["points"][0]["estimates"][0];
     assert_eq!(estimate["metric"], "first_write");
@@ -248,8 +225,7 @@ fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
     run.header.ended = None;
     run.machine = platform::machine::Machine::default();
     run.storage = None;
-    let page = page::render(&fixture::analysis(&run)).expect("a page");
-    let document = Html::parse_document(&page);
+    let document = Html::parse_document(&page_of(&run));
     assert!(document.errors.is_empty(), "{:?}", document.errors);
     let trust = texts(&document, "#trust").join(" ");
     assert!(trust.contains("Nothing was measured."), "{trust}");
@@ -258,7 +234,7 @@ fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
 
 #[test]
 fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
-    let document = Html::parse_document(&whole(&fixture_page()));
+    let document = fixture_page();
     assert_eq!(
         texts(&document, "#claims .contents > .findings .grade"),
         ["holds", "holds in part", "does not hold"]

@@ -31,24 +31,12 @@ fn hostile_run() -> record::Run {
             &mut definition.method,
             &mut definition.source,
         ];
-        for text in texts {
+        let axes = definition.axes.iter_mut().map(|axis| &mut axis.title);
+        let metrics = definition.metrics.iter_mut().map(|it| &mut it.title);
+        let texts = texts.into_iter().chain(axes).chain(metrics);
+        for text in texts.chain(&mut experiment.skipped) {
             *text = HOSTILE.into();
         }
-        definition
-            .axes
-            .iter_mut()
-            .for_each(|axis| axis.title = HOSTILE.into());
-        definition
-            .metrics
-            .iter_mut()
-            .for_each(|metric| metric.title = HOSTILE.into());
-    }
-    if let Some(skipped) = run
-        .experiments
-        .iter_mut()
-        .find_map(|one| one.skipped.as_mut())
-    {
-        *skipped = HOSTILE.into();
     }
     run
 }
@@ -65,18 +53,13 @@ fn no_text_of_a_run_becomes_markup() {
             finding.sentence.push_text(HOSTILE);
         }
         for figure in &mut experiment.figures {
-            figure.title = HOSTILE.into();
-            figure.key = HOSTILE.into();
-            figure.x.title = HOSTILE.into();
-            figure.y.title = HOSTILE.into();
-            figure
-                .series
-                .iter_mut()
-                .for_each(|series| series.label = HOSTILE.into());
-            figure
-                .marks
-                .iter_mut()
-                .for_each(|mark| mark.label = HOSTILE.into());
+            let axes = [&mut figure.x, &mut figure.y].map(|axis| &mut axis.title);
+            let series = figure.series.iter_mut().map(|series| &mut series.label);
+            let marks = figure.marks.iter_mut().map(|mark| &mut mark.label);
+            let texts = [&mut figure.title, &mut figure.key].into_iter().chain(axes);
+            for text in texts.chain(series).chain(marks) {
+                *text = HOSTILE.into();
+            }
         }
     }
     let calm = fixture::run();
@@ -89,11 +72,7 @@ fn no_text_of_a_run_becomes_markup() {
         Html::parse_document(page).select(&selector).count()
     };
     for tag in ["script", "img", "style", "iframe"] {
-        assert_eq!(
-            count(&page, tag),
-            count(&calm, tag),
-            "number of {tag} elements"
-        );
+        assert_eq!(count(&page, tag), count(&calm, tag), "{tag} elements");
     }
     assert_eq!(count(&page, "[onerror]"), 0);
     assert!(page.contains("&lt;/script&gt;") || page.contains("&#60;/script&#62;"));

@@ -6,7 +6,7 @@ use instrument::figure::Figure;
 use instrument::noise::Warning;
 use instrument::point::{Level, Point};
 use instrument::results::{PointResult, Results};
-use oscope_report::{Analysis, ExperimentAnalysis, Surroundings, page};
+use oscope_report::{ExperimentAnalysis, page};
 
 const LIMIT_BYTES: usize = 2_000_000;
 const KINDS: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -51,34 +51,19 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
     let run = fixture::run();
     let definition = fixture::files();
     let experiments = (0..5).map(|_| {
-        let points = full_points();
         let results = Results {
             definition: &definition,
             machine: &run.machine,
-            points,
+            points: full_points(),
         };
         let figures = ["speed", "cpu"].map(|metric| full_figure(&results, metric));
         ExperimentAnalysis {
-            definition: &definition,
-            skipped: None,
-            points: results.points,
-            failures: Vec::new(),
-            findings: Vec::new(),
             figures: figures.into(),
+            ..fixture::analysed(&definition, results.points)
         }
     });
-    let analysis = Analysis {
-        claims: Vec::new(),
-        advice: advice::Advice::default(),
-        guides: std::collections::BTreeMap::new(),
-        run: &run,
-        surroundings: Surroundings::of(&run),
-        samples: run.sample_count(),
-        experiments: experiments.collect(),
-        machines: Vec::new(),
-    };
+    let mut analysis = fixture::analysis(&run);
+    analysis.experiments = experiments.collect();
     let page = page::render(&analysis).expect("a page");
-    std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/full.html"), &page)
-        .expect("the build folder can be written to");
     assert!(page.len() < LIMIT_BYTES, "{} bytes", page.len());
 }
