@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
+use testing::Tmpfs;
 
 const LEN: usize = 1 << 20;
 
@@ -327,14 +328,9 @@ fn a_full_device_is_reported_and_leaves_nothing_behind() {
     let directory = TestDirectory::new();
     let mount = directory.path("small");
     fs::create_dir(&mount).expect("room");
-    let mounted = testing::Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
-        .arg(&mount)
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !mounted {
-        return println!("skipped: mounting a small file system needs the rights of root");
-    }
+    let Some(_mounted) = Tmpfs::mount(&mount, "size=256k") else {
+        return;
+    };
     let path = mount.join("new");
     let options = writing(10_000, 10_000_000);
     let written = write(&path, &options, &Watch::default());
@@ -343,21 +339,13 @@ fn a_full_device_is_reported_and_leaves_nothing_behind() {
         let options = copying(method, Some(10_000), false);
         (method, copy(&source, &path, &options, &Watch::default()))
     });
-    let copies: Vec<_> = copies.collect();
-    let left = fs::read_dir(&mount).expect("it is there").count();
-    let unmounted = testing::Command::new("umount")
-        .arg("-l")
-        .arg(&mount)
-        .status();
-    assert!(unmounted.expect("umount(8) is there").success());
-
     assert!(matches!(written, Err(Error::Full(_))), "{written:?}");
     for (method, copied) in copies {
         let error = copied.expect_err("it does not fit");
         let is_full = matches!(error, Error::Full(_)) || is_missing(&error);
         assert!(is_full, "{method:?}: {error}");
     }
-    assert_eq!(left, 0);
+    assert_eq!(fs::read_dir(&mount).expect("it is there").count(), 0);
 }
 
 #[test]

@@ -6,10 +6,10 @@
 
 use super::both;
 use super::outlet::Queue;
-use crate::cover::{Cover, Guard, Initiator, Keys, Responder, hello};
+use crate::cover::{Cover, Guard, Initiator, Keys, Responder, Suite};
 use crate::method::ReceiveMethod;
 use crate::protocol::{
-    Answer, FileName, Frame, GREETING_BYTES, HEAD_BYTES, Header, Part, Partial, Verdict,
+    FileName, Frame, GREETING_BYTES, HEAD_BYTES, Header, Hello, Part, Partial, Verdict,
 };
 use crate::{Limits, Token};
 use proptest::collection::vec;
@@ -85,13 +85,19 @@ fn frames() -> Vec<(Frame<'static>, Vec<u8>)> {
 /// The number of them.
 const COUNT: usize = 17;
 
-/// The keys of both directions of a connection.
+/// The keys of both directions of this connection of two. They are new each time.
 fn keys(stream: u16) -> (Keys, Keys) {
-    let hello = hello(stream);
+    let hello = Hello {
+        cover: Cover::Sealed,
+        suite: Some(Suite::Aes),
+        streams: 2,
+        stream,
+        session: [5; 16],
+    };
     let token = Token::new(b"0123456789abcdef").unwrap();
     let initiator = Initiator::new(&token, &hello.encode()).unwrap();
     let responder = Responder::new(&token, &hello.encode(), &initiator.opening).unwrap();
-    let plain = Answer::new(Verdict::Welcome).encode();
+    let plain = Verdict::Welcome.encode();
     responder.finish(&hello, &plain).unwrap().1
 }
 

@@ -100,15 +100,11 @@ pub type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Failure {
     reason: String,
+    /// True if the device is full, or the user's share of it. The file may fit once others are gone.
     needs_room: bool,
 }
 
 impl Failure {
-    /// True if the device is full, or the user's share of it. The file may fit once others are gone.
-    fn needs_room(&self) -> bool {
-        self.needs_room
-    }
-
     /// Names the side on which the system refused.
     fn of_system(error: &dyn fmt::Display, kind: Option<io::ErrorKind>) -> Self {
         let needs_room = matches!(
@@ -140,12 +136,6 @@ impl From<String> for Failure {
 impl From<&str> for Failure {
     fn from(reason: &str) -> Self {
         reason.to_owned().into()
-    }
-}
-
-impl From<&Failure> for Failure {
-    fn from(failure: &Failure) -> Self {
-        failure.clone()
     }
 }
 

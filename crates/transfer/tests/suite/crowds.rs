@@ -2,7 +2,7 @@
 //! resource runs out.
 
 use crate::common::{
-    PLAN, Served, TWO, TestDirectories, greeting, item, receive_options, sealed, send_options,
+    PLAN, Served, TWO, TestDirectories, greeting, item, receive_options, say, sealed, send_options,
     send_to, set_mode, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
@@ -267,8 +267,7 @@ fn few_threads() {
     served.wait_for_ends(10);
     // A thread may end a little later than it says.
     for _ in 0..50 {
-        let mut socket = TcpStream::connect(served.address).unwrap();
-        socket.write_all(&greeting(VERSION)).unwrap();
+        let mut socket = say(served.address, &greeting(VERSION));
         let mut answer = [0; 64];
         socket.read_exact(&mut answer).unwrap();
         if answer[10] == 0 {

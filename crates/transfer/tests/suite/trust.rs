@@ -2,14 +2,14 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, Served, TestDirectories, job, receive_options, send_options, send_to, set_mode,
+    PLAN, Served, TestDirectories, job, receive_options, say, send_options, send_to, set_mode,
 };
 use crate::crowds::{as_another_user, setpriv};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::{Distrust, Error, receiver, sender};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -144,7 +144,7 @@ fn recorded(file: &Path) -> Vec<u8> {
         ..nowhere
     });
     let recording = Arc::<Mutex<Vec<u8>>>::default();
-    let address = between(served.address, Mischief::Record(Arc::clone(&recording)));
+    let address = between(served.address, [Mischief::Record(Arc::clone(&recording))]);
     let jobs = [job("planted", file)];
     send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).assert(1, 0);
     recording.lock().expect("nobody panics").clone()
@@ -164,8 +164,7 @@ fn another_user_who_sends_all_and_closes_at_once_leaves_no_file() {
     let said = recorded(&dirs.from("planted"));
     let served = Served::of(&dirs);
     // The same bytes from this user are a transfer.
-    let mut own = TcpStream::connect(served.address).unwrap();
-    own.write_all(&said).unwrap();
+    let own = say(served.address, &said);
     served.wait_for("ended");
     assert_eq!(dirs.names(), ["planted"]);
     fs::remove_file(dirs.to().join("planted")).unwrap();
