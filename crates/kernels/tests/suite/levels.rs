@@ -20,9 +20,10 @@ fn mix(sum: u64, bits: u64) -> u64 {
     sum.rotate_left(7) ^ bits
 }
 
-/// The loops of an operation over two values, from their bits and a number of turns.
-const LOOPS: [fn(&Operation, u64, u64, u64) -> u64; 3] =
-    [Operation::latency, Operation::throughput, Operation::array];
+/// Runs a loop of an operation this number of turns, over two values given by their bits.
+type Run = fn(&Operation, u64, u64, u64) -> u64;
+
+const LOOPS: [Run; 3] = [Operation::latency, Operation::throughput, Operation::array];
 
 /// Compares each loop with individual calls of `apply`, as many as the loop promises.
 fn check<T: Copy>(

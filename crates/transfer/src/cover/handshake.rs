@@ -29,12 +29,9 @@ impl Initiator {
     /// Starts the handshake for a sender that sent `greeting`.
     pub(crate) fn new(token: &Token, greeting: &[u8; GREETING_BYTES]) -> Result<Self> {
         let psk = token.key();
-        let builder = builder(&psk, greeting)?;
-        let mut state = builder.build_initiator().map_err(Error::Handshake)?;
+        let mut state = builder(&psk, greeting)?.build_initiator()?;
         let mut opening = [0; OPENING_BYTES];
-        state
-            .write_message(&[], &mut opening)
-            .map_err(Error::Handshake)?;
+        state.write_message(&[], &mut opening)?;
         Ok(Self { state, opening })
     }
 
@@ -68,9 +65,7 @@ impl Responder {
         opening: &[u8; OPENING_BYTES],
     ) -> Result<Self> {
         let psk = token.key();
-        let mut state = builder(&psk, greeting)?
-            .build_responder()
-            .map_err(Error::Handshake)?;
+        let mut state = builder(&psk, greeting)?.build_responder()?;
         let read = state.read_message(opening, &mut []);
         read.map_err(|_| Error::WrongToken)?;
         Ok(Self { state })
@@ -83,9 +78,7 @@ impl Responder {
         plain: &[u8; GREETING_BYTES],
     ) -> Result<([u8; ANSWER_BYTES], (Keys, Keys))> {
         let mut message = [0; ANSWER_BYTES];
-        self.state
-            .write_message(plain, &mut message)
-            .map_err(Error::Handshake)?;
+        self.state.write_message(plain, &mut message)?;
         Ok((message, keys(&mut self.state, hello)?))
     }
 }
@@ -93,10 +86,7 @@ impl Responder {
 /// Both sides must agree on the greeting: it is the handshake's prologue.
 fn builder<'b>(psk: &'b [u8; 32], greeting: &'b [u8; GREETING_BYTES]) -> Result<Builder<'b>> {
     let pattern = PATTERN.parse().expect("the pattern is one of Noise's");
-    let builder = Builder::new(pattern)
-        .psk(0, psk)
-        .map_err(Error::Handshake)?;
-    builder.prologue(greeting).map_err(Error::Handshake)
+    Ok(Builder::new(pattern).psk(0, psk)?.prologue(greeting)?)
 }
 
 /// The keys for each direction: sender to receiver, then back.

@@ -97,7 +97,8 @@ pub enum Event<'e> {
 pub type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
 
 /// The reason why a file is not kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
 struct Failure {
     reason: String,
     /// True if the device is full, or the user's share of it. The file may fit once others are gone.
@@ -115,12 +116,6 @@ impl Failure {
             reason: format!("the receiver cannot store it: {error}"),
             needs_room,
         }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.reason)
     }
 }
 

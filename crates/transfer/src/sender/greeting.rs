@@ -76,10 +76,9 @@ fn must_know_owner(options: &Options) -> bool {
 fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outlet) -> Result<()> {
     let greeting = hello.encode();
     outlet.words(&greeting);
-    let initiator = match &options.token {
-        Some(token) => Some(Initiator::new(token, &greeting)?),
-        None => None,
-    };
+    let token = options.token.as_ref();
+    let initiator = token.map(|token| Initiator::new(token, &greeting));
+    let initiator = initiator.transpose()?;
     if let Some(initiator) = &initiator {
         outlet.words(&initiator.opening);
     }
