@@ -354,26 +354,21 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_there_whole_or_as_it_was() {
+    fn a_target_stays_as_it_was_until_its_replacement_is_whole() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("file");
-        let start = |force| begin(&target, force);
-        drop(start(false).unwrap());
-        assert!(!target.exists());
-        start(false).unwrap().finish().unwrap();
-
-        let error = start(false).unwrap_err();
-        assert!(matches!(error, Error::Exists(_)), "{error}");
         fs::write(&target, "mine").unwrap();
-        let begun = start(true).unwrap();
-        write(&begun, b"other");
-        drop(begun);
-        assert_eq!(fs::read(&target).unwrap(), b"mine");
-        let begun = start(true).unwrap();
-        write(&begun, b"other");
-        begun.finish().unwrap();
-        assert_eq!(fs::read(&target).unwrap(), b"other");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        for (is_finished, expected) in [(false, "mine"), (true, "other")] {
+            let begun = begin(&target, true).unwrap();
+            write(&begun, b"other");
+            if is_finished {
+                begun.finish().unwrap();
+            } else {
+                drop(begun);
+            }
+            assert_eq!(fs::read_to_string(&target).unwrap(), expected);
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        }
         begin(dir.path(), true).unwrap_err();
     }
 

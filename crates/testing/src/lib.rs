@@ -9,6 +9,7 @@
 )]
 
 mod command;
+mod mount;
 mod process;
 mod signals;
 
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 pub use command::Command;
+pub use mount::Tmpfs;
 pub use process::Process;
 
 /// Number of bytes that this process has read, in all threads; 0 where the system does not count them.

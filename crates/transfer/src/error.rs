@@ -72,7 +72,7 @@ pub enum Error {
     WrongToken,
     /// The handshake failed.
     #[error("the handshake failed: {0}")]
-    Handshake(snow::Error),
+    Handshake(#[from] snow::Error),
     /// A method by which the kernel moves contents that must be sealed.
     #[error(
         "with a token contents are sealed, which the kernel cannot do: `--method {0}` needs \

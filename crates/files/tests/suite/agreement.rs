@@ -1,5 +1,6 @@
 //! Every method gives the sum of the definition, for all sizes.
 
+use crate::if_there;
 use choice::Choice;
 use oscope_files::choose::{Reason, Wishes, sum_fastest};
 use oscope_files::sum::{SumOptions, Xor};
@@ -32,21 +33,11 @@ fn bytes(len: usize, seed: u8) -> Vec<u8> {
         .collect()
 }
 
-fn is_missing(refusal: &platform::Error) -> bool {
-    refusal.is_not_supported() || matches!(refusal, platform::Error::NotPermitted { .. })
-}
-
 /// `None` where this system has no such method.
 fn summed(path: &Path, options: &SumOptions) -> Option<(Xor, u64)> {
     let source = Source::open(path).expect("it was just made");
-    match sum(&source, options, &Watch::default()) {
-        Ok(sum) => Some((sum.xor, sum.bytes)),
-        Err(error) if error.refusal().is_some_and(is_missing) => {
-            println!("skipped: {}: {error}", options.method.name());
-            None
-        }
-        Err(error) => panic!("{options:?}: {error}"),
-    }
+    let sum = if_there(sum(&source, options, &Watch::default()))?;
+    Some((sum.xor, sum.bytes))
 }
 
 proptest! {

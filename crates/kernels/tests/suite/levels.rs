@@ -4,133 +4,94 @@
 use oscope_kernels::levels::{
     CHAINS, Compiler, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation,
 };
+use std::num::Wrapping;
+use std::ops::{Add, Div, Mul, Sub};
 
 fn all() -> impl Iterator<Item = (String, Loops)> {
-    [Compiler::Rust, Compiler::C]
-        .into_iter()
-        .flat_map(|compiler| {
-            Level::ALL.into_iter().map(move |level| {
-                (
-                    format!("{compiler:?} {level:?}"),
-                    Loops::of(compiler, level),
-                )
-            })
-        })
-}
-
-/// A value and its representation in the loops.
-trait Value: Copy {
-    fn bits(self) -> u64;
-}
-
-impl Value for u32 {
-    fn bits(self) -> u64 {
-        self.into()
-    }
-}
-impl Value for u64 {
-    fn bits(self) -> u64 {
-        self
-    }
-}
-impl Value for f32 {
-    fn bits(self) -> u64 {
-        self.to_bits().into()
-    }
-}
-impl Value for f64 {
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
+    let of = |compiler, level| {
+        let name = format!("{compiler:?} {level:?}");
+        (name, Loops::of(compiler, level))
+    };
+    let compilers = [Compiler::Rust, Compiler::C].into_iter();
+    compilers.flat_map(move |compiler| Level::ALL.map(|level| of(compiler, level)))
 }
 
 fn mix(sum: u64, bits: u64) -> u64 {
     sum.rotate_left(7) ^ bits
 }
 
+/// Runs a loop of an operation this number of turns, over two values given by their bits.
+type Run = fn(&Operation, u64, u64, u64) -> u64;
+
+const LOOPS: [Run; 3] = [Operation::latency, Operation::throughput, Operation::array];
+
 /// Compares each loop with individual calls of `apply`, as many as the loop promises.
-fn check<T: Value>(name: &str, x: T, y: T, apply: impl Fn(T, T) -> T, renew: impl Fn(T, T) -> T) {
-    let turn = |mut x: T, operations: u64| {
-        for _ in 0..operations {
-            x = apply(x, y);
-        }
-        renew(x, y)
-    };
+fn check<T: Copy>(
+    name: &str,
+    bits: fn(T) -> u64,
+    (x, y): (T, T),
+    apply: impl Fn(T, T) -> T,
+    renew: impl Fn(T, T) -> T,
+) {
+    let turn = |x: T, operations: u64| renew((0..operations).fold(x, |x, _| apply(x, y)), y);
     let chain = |turns: u64, operations: u64| (0..turns).fold(x, |x, _| turn(x, operations));
-    let elements = ELEMENTS_BYTES / size_of::<T>();
+    let elements = (ELEMENTS_BYTES / size_of::<T>()) as u64;
     for (who, loops) in all() {
         let Some(operation) = loops.operation(name) else {
             println!("skipped: this processor has no {name}");
             return;
         };
         for turns in [0, 1, 2, 50, 100] {
-            let run = |kind: fn(&Operation, u64, u64, u64) -> u64| {
-                kind(&operation, turns, x.bits(), y.bits())
-            };
-            let latency = chain(turns, OPERATIONS_IN_A_TURN).bits();
-            assert_eq!(
-                run(Operation::latency),
-                latency,
-                "{who} {name}, {turns} turns"
-            );
-            let one = chain(turns, OPERATIONS_IN_A_TURN / CHAINS).bits();
-            let throughput = (0..CHAINS).fold(0, |sum, _| mix(sum, one));
-            assert_eq!(
-                run(Operation::throughput),
-                throughput,
-                "{who} {name}, {turns} turns"
-            );
-            let element = (0..turns).fold(x, |x, _| apply(x, y)).bits();
-            let array = (0..elements).fold(0, |sum, _| mix(sum, element));
-            assert_eq!(run(Operation::array), array, "{who} {name}, {turns} turns");
+            let mixed = |count: u64, value: T| (0..count).fold(0, |sum, _| mix(sum, bits(value)));
+            let expected = [
+                bits(chain(turns, OPERATIONS_IN_A_TURN)),
+                mixed(CHAINS, chain(turns, OPERATIONS_IN_A_TURN / CHAINS)),
+                mixed(elements, (0..turns).fold(x, |x, _| apply(x, y))),
+            ];
+            let found = LOOPS.map(|run| run(&operation, turns, bits(x), bits(y)));
+            assert_eq!(found, expected, "{who} {name}, {turns} turns");
         }
     }
 }
 
-macro_rules! checks {
-    ($integer:ident, $float:ident, $unsigned:ident, $real:ident, $x:expr, $y:expr) => {
-        #[test]
-        fn $integer() {
-            let name = |operation: &str| format!("{operation}_{}", stringify!($unsigned));
-            let (x, y): ($unsigned, $unsigned) = ($x, $y);
-            let keep = |x, _| x;
-            check(&name("add"), x, y, |x, y| x.wrapping_add(y), keep);
-            check(&name("subtract"), x, y, |x, y| x.wrapping_sub(y), keep);
-            check(&name("multiply"), x, y, |x, y| x.wrapping_mul(y), keep);
-            check(&name("divide"), x, y, |x, y| y / x, keep);
-        }
-
-        #[test]
-        fn $float() {
-            let name = |operation: &str| format!("{operation}_{}", stringify!($real));
-            let (x, y): ($real, $real) = (1.7, 0.999);
-            let keep = |x, _| x;
-            check(&name("add"), x, y, |x, y| x + y, keep);
-            check(&name("subtract"), x, y, |x, y| x - y, keep);
-            check(&name("multiply"), x, y, |x, y| x * y, keep);
-            check(&name("divide"), x, y, |x, y| y / x, keep);
-            check(&name("fused"), x, y, |x, y| x.mul_add(y, y), keep);
-            check(&name("root"), x, y, |x, _| x.sqrt(), |x, y| x * y);
-        }
+/// Checks the four operations on numbers of this sort.
+fn check_arithmetic<T>(sort: &str, bits: fn(T) -> u64, values: (T, T))
+where
+    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T>,
+{
+    let check = |operation: &str, apply: fn(T, T) -> T| {
+        let name = format!("{operation}_{sort}");
+        check(&name, bits, values, apply, |x, _| x);
     };
+    check("add", |x, y| x + y);
+    check("subtract", |x, y| x - y);
+    check("multiply", |x, y| x * y);
+    check("divide", |x, y| y / x);
 }
 
-checks!(
-    integers_of_32_bits,
-    floats_of_32_bits,
-    u32,
-    f32,
-    60_013,
-    0xffff_fff1
-);
-checks!(
-    integers_of_64_bits,
-    floats_of_64_bits,
-    u64,
-    f64,
-    0xf_1234_5677,
-    0xffff_ffff_ffff_ffc5
-);
+#[test]
+fn integers() {
+    let values = (Wrapping(60_013), Wrapping(0xffff_fff1));
+    check_arithmetic::<Wrapping<u32>>("u32", |it| it.0.into(), values);
+    let values = (Wrapping(0xf_1234_5677), Wrapping(0xffff_ffff_ffff_ffc5));
+    check_arithmetic::<Wrapping<u64>>("u64", |it| it.0, values);
+}
+
+#[test]
+fn floats_of_32_bits() {
+    let (bits, values): (fn(f32) -> u64, _) = (|it| it.to_bits().into(), (1.7, 0.999));
+    check_arithmetic("f32", bits, values);
+    check("fused_f32", bits, values, |x, y| x.mul_add(y, y), |x, _| x);
+    check("root_f32", bits, values, |x, _| x.sqrt(), |x, y| x * y);
+}
+
+#[test]
+fn floats_of_64_bits() {
+    let (bits, values): (fn(f64) -> u64, _) = (f64::to_bits, (1.7, 0.999));
+    check_arithmetic("f64", bits, values);
+    check("fused_f64", bits, values, |x, y| x.mul_add(y, y), |x, _| x);
+    check("root_f64", bits, values, |x, _| x.sqrt(), |x, y| x * y);
+}
 
 #[test]
 fn all_call_styles_give_the_same_sum() {

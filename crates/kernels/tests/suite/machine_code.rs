@@ -16,14 +16,8 @@ fn accesses_memory(text: &str, prefix: &str) -> bool {
     text.contains(['(', '[']) && text.split([' ', '\t', ',', '{', '}']).any(is_register)
 }
 
-fn check(function: &str, register: &str, least: usize) {
-    check_all(function, register, least, |text| {
-        accesses_memory(text, register)
-    });
-}
-
 /// Checks that a loop of the function has at least `least` wanted instructions.
-fn check_all(function: &str, what: &str, least: usize, is_wanted: impl Fn(&str) -> bool) {
+fn check(function: &str, what: &str, least: usize, is_wanted: impl Fn(&str) -> bool) {
     let Some(found) = functions(&format!("oscope_kernels::{function}")) else {
         return;
     };
@@ -34,29 +28,26 @@ fn check_all(function: &str, what: &str, least: usize, is_wanted: impl Fn(&str) 
     );
 }
 
-#[cfg(target_arch = "x86_64")]
 #[test]
-fn the_avx512_loops_move_eight_registers_a_turn() {
-    keep();
-    check("avx512::read", "%zmm", 8);
-    check("avx512::write", "%zmm", 8);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn the_avx2_loops_move_eight_registers_a_turn() {
-    keep();
-    check("avx2::read", "%ymm", 8);
-    check("avx2::write", "%ymm", 8);
-}
-
-#[cfg(target_arch = "aarch64")]
-#[test]
-fn the_neon_loops_move_eight_registers_a_turn() {
-    keep();
-    // One instruction may move a pair of registers.
-    check("neon::read", "q", 4);
-    check("neon::write", "q", 4);
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn each_turn_moves_eight_registers() {
+    // Makes the linker keep the loops in this program.
+    assert_eq!(oscope_kernels::read(&[1]), 1);
+    oscope_kernels::write(&mut [], 0);
+    // One instruction of ARM may move a pair of registers.
+    #[cfg(target_arch = "aarch64")]
+    let loops = [("neon::read", "q", 4), ("neon::write", "q", 4)];
+    #[cfg(target_arch = "x86_64")]
+    let loops = [
+        ("avx512::read", "%zmm", 8),
+        ("avx512::write", "%zmm", 8),
+        ("avx2::read", "%ymm", 8),
+        ("avx2::write", "%ymm", 8),
+    ];
+    for (function, register, least) in loops {
+        let is_move = |text: &str| accesses_memory(text, register);
+        check(function, register, least, is_move);
+    }
 }
 
 /// Each load takes its address from the previous one, and none is left out.
@@ -66,7 +57,7 @@ fn a_chain_is_followed_eight_steps_a_turn() {
     let mut memory = [0_u8; 32];
     let first = memory.as_ptr().align_offset(8);
     Chain::link(&mut memory, [first, first + 8]).follow(1);
-    check_all("chain::Chain::follow", "a load", 8, |text| {
+    check("chain::Chain::follow", "a load", 8, |text| {
         let is_load = text.starts_with("mov ") || text.starts_with("ldr");
         is_load && text.contains(['(', '['])
     });
@@ -79,15 +70,15 @@ fn copies_past_the_caches_store_past_the_caches() {
         method.copy(&mut [0; 64], &[1; 64]);
     }
     let is_past = |text: &str| text.contains("movnt");
-    check_all("copy::x86_64::wide", "such a store", 1, is_past);
-    check_all("copy::x86_64::narrow", "such a store", 4, is_past);
+    check("copy::x86_64::wide", "such a store", 1, is_past);
+    check("copy::x86_64::narrow", "such a store", 4, is_past);
 }
 
 #[test]
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn changing_bytes_loads_and_stores_them() {
     oscope_kernels::change(&mut [1]);
-    check_all("change::change", "a load or store", 2, |text| {
+    check("change::change", "a load or store", 2, |text| {
         text.contains(['(', '[']) && !text.contains("nop")
     });
 }
@@ -130,10 +121,4 @@ fn the_other_reference_adds_to_eight_registers_in_turn() {
     different.sort_unstable();
     different.dedup();
     assert!(different.len() >= 8, "{different:?}");
-}
-
-/// Makes the linker keep the loops in this program.
-fn keep() {
-    assert_eq!(oscope_kernels::read(&[1]), 1);
-    oscope_kernels::write(&mut [], 0);
 }

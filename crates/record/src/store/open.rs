@@ -2,7 +2,6 @@
 
 use super::claims::Claims;
 use super::error::{Error, Fault, Result};
-use super::location::{default_path, make_folder};
 use super::room::{allocate_index, ensure_room_next_to, with_suffix};
 use super::schema::{APPLICATION_ID, create, ensure_version};
 use platform::storage::Storage;
@@ -33,6 +32,26 @@ pub struct Store {
     pub(super) claims: Option<Claims>,
     /// Holds a copy of the store, where the store itself cannot be opened.
     _copy: Option<TempDir>,
+}
+
+/// The default location of the store: `oscope.db` in oscope's data directory
+/// ([`advice::data_folder`]).
+///
+/// # Errors
+/// [`Error::NoPlace`] if the environment does not define it.
+pub fn default_path() -> std::result::Result<PathBuf, Error> {
+    let folder = advice::data_folder().map_err(|missing| Error::NoPlace { missing })?;
+    Ok(folder.join("oscope.db"))
+}
+
+/// Creates the default store's directory, accessible to this user only, as the specification
+/// requires.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 impl Store {

@@ -39,32 +39,3 @@ pub(super) fn ensure_version(connection: &Connection) -> Result<()> {
 fn version(connection: &Connection) -> Result<i32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_are_made_once() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let empty = ensure_version(&connection);
-        assert!(matches!(empty, Err(Fault::Damaged(_))));
-        create(&mut connection).unwrap();
-        create(&mut connection).unwrap();
-        assert_eq!(version(&connection).unwrap(), VERSION);
-    }
-
-    #[test]
-    fn another_version_is_refused_and_left_as_it_is() {
-        for other in [VERSION - 1, VERSION + 1] {
-            let mut connection = Connection::open_in_memory().unwrap();
-            connection
-                .pragma_update(None, "user_version", other)
-                .unwrap();
-            let refused = create(&mut connection);
-            let is_known = |fault: &Fault| matches!(fault, Fault::OtherVersion { found, known: VERSION } if *found == other);
-            assert!(refused.is_err_and(|fault| is_known(&fault)));
-            assert_eq!(version(&connection).unwrap(), other);
-        }
-    }
-}

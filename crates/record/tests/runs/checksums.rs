@@ -1,21 +1,12 @@
 //! Checksums are bound to their position: any change, loss, repetition or swap is detected.
 
-use crate::common::{batch, begun, complete, definition, new_store, replay, start, take};
+use crate::common::{batch, begun, complete, definition, new_store, replay, start, stored, take};
 use instrument::point::Point;
 use oscope_record::file::ImportError;
 use oscope_record::store::{Error, HistoryQuery, RunSelector, Store};
 use oscope_record::{Part, Proof, Run, file};
 use rusqlite::Connection;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-
-/// A store with two runs that differ only in their ids, each with a point of two batches.
-fn stored() -> (TempDir, PathBuf) {
-    let (folder, path, mut store) = new_store();
-    store.insert(&complete(1)).unwrap();
-    store.insert(&complete(2)).unwrap();
-    (folder, path)
-}
+use std::path::Path;
 
 fn change(path: &Path, sql: &str) {
     let plain = Connection::open(path).unwrap();
@@ -147,7 +138,7 @@ fn changes() -> Vec<(&'static str, Vec<Part>)> {
 #[test]
 fn each_change_is_named_with_its_place() {
     for (sql, parts) in changes() {
-        let (_folder, path) = stored();
+        let (_folder, path) = stored(2);
         assert_eq!(found(&path), Proof::Proven);
         change(&path, sql);
         assert_eq!(
@@ -173,6 +164,29 @@ fn each_change_is_named_with_its_place() {
 }
 
 #[test]
+fn each_flipped_bit_of_a_batch_is_found() {
+    let (_folder, path) = stored(2);
+    let plain = Connection::open(&path).unwrap();
+    plain.pragma_update(None, "synchronous", "off").unwrap();
+    let read = "SELECT content FROM batches WHERE key = 1";
+    let blob: Vec<u8> = plain.query_row(read, [], |row| row.get(0)).unwrap();
+    let write = |blob: &[u8]| {
+        let sql = "UPDATE batches SET content = ?1 WHERE key = 1";
+        plain.execute(sql, [blob]).unwrap();
+    };
+    let parts = vec![at_batch(0)];
+    let damaged = Proof::Damaged { parts };
+    for bit in 0..8 * blob.len() {
+        let mut wrong = blob.clone();
+        wrong[bit / 8] ^= 1 << (bit % 8);
+        write(&wrong);
+        assert_eq!(found(&path), damaged, "bit {bit}");
+    }
+    write(&blob);
+    assert_eq!(found(&path), Proof::Proven);
+}
+
+#[test]
 fn a_history_leaves_out_the_damaged_run_and_says_so() {
     let query = HistoryQuery {
         fingerprint: "0123456789abcdef",
@@ -188,7 +202,7 @@ fn a_history_leaves_out_the_damaged_run_and_says_so() {
         "DELETE FROM batches WHERE key = 2",
         "DELETE FROM points WHERE key = 2",
     ] {
-        let (_folder, path) = stored();
+        let (_folder, path) = stored(2);
         change(&path, sql);
         let store = Store::open_read_only(&path).unwrap();
         let mut numbers = Vec::new();
@@ -230,8 +244,8 @@ fn exported(run: &Run) -> serde_json::Value {
 
 #[test]
 fn an_exported_file_has_the_checksums_of_the_store_however_it_is_laid_out() {
-    let (_folder, path) = stored();
-    let document = exported(&complete(1));
+    let (_folder, path) = stored(2);
+    let document = exported(&complete(0));
     let plain = Connection::open(&path).unwrap();
     let in_store = |sql: &str| {
         plain
@@ -247,7 +261,7 @@ fn an_exported_file_has_the_checksums_of_the_store_however_it_is_laid_out() {
         in_store("SELECT lower(hex(checksum)) FROM batches WHERE key = 2")
     );
     let laid_out = format!("{document:#}");
-    assert_eq!(file::import(laid_out.as_bytes()).unwrap(), complete(1));
+    assert_eq!(file::import(laid_out.as_bytes()).unwrap(), complete(0));
 }
 
 #[test]
@@ -275,7 +289,7 @@ fn a_run_without_checksums_stays_unproven_wherever_it_goes() {
 
 #[test]
 fn rows_that_belong_to_nothing_are_found() {
-    let (_folder, path) = stored();
+    let (_folder, path) = stored(2);
     change(
         &path,
         "PRAGMA foreign_keys = OFF; DELETE FROM points WHERE key = 1",

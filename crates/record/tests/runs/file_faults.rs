@@ -3,7 +3,7 @@
 use crate::common::complete;
 use oscope_record::file::{self, ExportError, ImportError};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn bytes() -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -64,7 +64,7 @@ fn a_document_of_another_version_is_refused_whatever_it_holds() {
     for version in [0, 4, 6, u64::MAX] {
         let mut other = whole.clone();
         other["version"] = version.into();
-        let empty = serde_json::json!({"format": "oscope-run", "version": version, "run": {}});
+        let empty = json!({"format": "oscope-run", "version": version, "run": {}});
         for document in [other, empty] {
             let error = import(&document.to_string());
             assert!(
@@ -123,58 +123,38 @@ fn a_damaged_document_says_where() {
 
 #[test]
 fn what_cannot_have_been_measured_is_refused() {
-    let sample = "/run/experiments/0/points/0/batches/0/samples/0";
-    let reading = format!("{sample}/reading/once");
-    let cases: Vec<(String, Value, &str)> = vec![
+    let experiment = |rest: &str| format!("/run/experiments/0/{rest}");
+    let sample = |rest: &str| experiment("points/0/batches/0/samples/0/") + rest;
+    let cases = [
+        ("/run/header/id".into(), json!("ABC"), "hexadecimal digits"),
+        ("/run/header/budget_ns".into(), json!(-1), "negative"),
         (
-            "/run/header/id".into(),
-            "ABC".into(),
-            "32 hexadecimal digits",
+            experiment("definition/id"),
+            json!("memory.bandwidth"),
+            "twice",
         ),
-        ("/run/header/budget_ns".into(), (-1).into(), "negative"),
+        (experiment("definition/id"), json!(""), "empty"),
+        (experiment("definition/id"), json!("\u{1b}[2J"), "control"),
         (
-            "/run/experiments/1/definition/id".into(),
-            "file.block_size".into(),
+            experiment("definition/metrics/1/name"),
+            json!("read"),
             "twice",
         ),
         (
-            "/run/experiments/0/definition/id".into(),
-            "".into(),
-            "empty",
-        ),
-        (
-            "/run/experiments/0/definition/id".into(),
-            "\u{1b}[2J".into(),
-            "control character",
-        ),
-        (
-            "/run/experiments/0/definition/metrics/1/name".into(),
-            "read".into(),
+            experiment("definition/axes/1/name"),
+            json!("operation"),
             "twice",
         ),
         (
-            "/run/experiments/0/definition/axes/1/name".into(),
-            "operation".into(),
+            experiment("points/0/point/1/0"),
+            json!("operation"),
             "twice",
         ),
-        (
-            "/run/experiments/0/points/0/point/1/0".into(),
-            "operation".into(),
-            "twice",
-        ),
-        (format!("{sample}/metric"), "m".repeat(201).into(), "longer"),
-        (format!("{sample}/at_ns"), u64::MAX.into(), "at_ns"),
-        (format!("{reading}/work"), (-4096.0).into(), "negative"),
-        (
-            format!("{reading}/wall_ns"),
-            (i64::MAX as u64).into(),
-            "add up",
-        ),
-        (
-            format!("{sample}/usage/user_ns"),
-            (i64::MAX as u64).into(),
-            "add up",
-        ),
+        (sample("metric"), json!("m".repeat(201)), "longer"),
+        (sample("at_ns"), json!(u64::MAX), "at_ns"),
+        (sample("reading/once/work"), json!(-4096.0), "negative"),
+        (sample("reading/once/wall_ns"), json!(i64::MAX), "add up"),
+        (sample("usage/user_ns"), json!(i64::MAX), "add up"),
     ];
     for (pointer, value, word) in cases {
         let error = changed(&pointer, value);

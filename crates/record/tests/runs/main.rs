@@ -2,15 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
-mod blobs;
 mod checksums;
+mod common;
 mod csv;
 mod file_faults;
 mod fixtures;
 mod flips;
+mod killed;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod redact;

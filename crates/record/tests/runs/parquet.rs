@@ -1,6 +1,6 @@
 //! The Parquet table of all samples has the same cells as the CSV table.
 
-use crate::common::{begun, complete, random};
+use crate::common::{complete, random};
 use ::parquet::basic::{Compression, Type as PhysicalType};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
@@ -88,13 +88,6 @@ fn columns_have_types_units_and_compression() {
     assert_eq!(units["wall_ns"], "nanoseconds");
     assert_eq!(units["axis.block_size"], "bytes");
     assert_eq!(units["metric"], serde_json::Value::Null);
-}
-
-#[test]
-fn a_run_without_samples_has_columns_and_no_rows() {
-    let table = table(&written(&begun(1)));
-    assert_eq!(table, as_csv(&begun(1)));
-    assert_eq!((table.len(), table[0].len()), (1, 29));
 }
 
 proptest! {

@@ -46,17 +46,14 @@ proptest! {
     }
 
     #[test]
-    fn an_imported_run_is_stored_whole(run in random::run()) {
-        let (_folder, _, mut store) = new_store();
-        store.insert(&run).unwrap();
-        prop_assert_eq!(read_back(&store), run);
-    }
-
-    #[test]
-    fn an_exported_run_is_imported_equal(run in random::run()) {
+    fn an_exported_run_is_imported_and_stored_whole(run in random::run()) {
         let mut bytes = Vec::new();
         file::export(&run, &mut bytes).unwrap();
-        prop_assert_eq!(file::import(bytes.as_slice()).unwrap(), run);
+        let imported = file::import(bytes.as_slice()).unwrap();
+        prop_assert_eq!(&imported, &run);
+        let (_folder, _, mut store) = new_store();
+        store.insert(&imported).unwrap();
+        prop_assert_eq!(read_back(&store), run);
     }
 
     #[test]

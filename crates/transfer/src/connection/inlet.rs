@@ -108,8 +108,8 @@ impl Inlet {
         self.start == self.end && socket::pending_bytes(&self.socket).unwrap_or(0) == 0
     }
 
-    /// The next frame. A frame of data returns only its header: [`Inlet::data`], or
-    /// [`Inlet::bare_data`] and similar, read its body.
+    /// The next frame. A frame of data returns only its header: [`Inlet::data`] and similar read its
+    /// body.
     pub(crate) fn frame(&mut self) -> Result<Frame<'_>> {
         let header = self.header()?;
         if header.is_data {
@@ -212,15 +212,22 @@ impl Inlet {
     /// another frame immediately follows, its header. Returns true if the checksum is right; a
     /// wrong seal is an error.
     pub(crate) fn data(&mut self, out: &mut [u8]) -> Result<bool> {
-        if self.contents() == Cover::Bare {
-            return self.bare_data(out).map(|()| true);
-        }
+        let behind = match self.contents() {
+            Cover::Bare => 0,
+            Cover::Summed | Cover::Sealed if self.more => CHECK_BYTES + HEAD_BYTES,
+            Cover::Summed | Cover::Sealed => CHECK_BYTES,
+        };
+        self.fill(out, behind)?;
+        self.check_data(out)
+    }
+
+    /// Fills `out` with data, unchecked, and reads up to `behind` bytes that follow.
+    fn fill(&mut self, out: &mut [u8], behind: usize) -> Result<()> {
         let mut filled = self.ahead_into(out);
         if filled < out.len() {
             self.expect_data(out.len() - filled)?;
             (self.start, self.end) = (0, 0);
         }
-        let behind = CHECK_BYTES + if self.more { HEAD_BYTES } else { 0 };
         while filled < out.len() {
             let (socket, rest) = (&self.socket, &mut out[filled..]);
             let behind = &mut self.buffer[self.end..behind];
@@ -232,20 +239,6 @@ impl Inlet {
             let of_data = count.min(out.len() - filled);
             filled += of_data;
             self.end += count - of_data;
-        }
-        self.check_data(out)
-    }
-
-    /// Fills `out` with data that has no check.
-    pub(crate) fn bare_data(&mut self, out: &mut [u8]) -> Result<()> {
-        let mut filled = self.ahead_into(out);
-        if filled < out.len() {
-            self.expect_data(out.len() - filled)?;
-        }
-        while filled < out.len() {
-            let rest = &mut out[filled..];
-            filled +=
-                self.receive(|socket| socket::receive_parts(socket, &mut [IoSliceMut::new(rest)]))?;
         }
         Ok(())
     }
@@ -270,7 +263,7 @@ impl Inlet {
     pub(crate) fn skip_data(&mut self, mut len: usize, buffer: &mut [u8]) -> Result<()> {
         while len > 0 {
             let step = len.min(buffer.len());
-            self.bare_data(&mut buffer[..step])?;
+            self.fill(&mut buffer[..step], 0)?;
             len -= step;
         }
         if self.contents() != Cover::Bare {

@@ -6,10 +6,10 @@
 
 use super::both;
 use super::outlet::Queue;
-use crate::cover::{Cover, Guard, Initiator, Keys, Responder, hello};
+use crate::cover::{Cover, Guard, Initiator, Keys, Responder, Suite};
 use crate::method::ReceiveMethod;
 use crate::protocol::{
-    Answer, FileName, Frame, GREETING_BYTES, HEAD_BYTES, Header, Part, Partial, Verdict,
+    FileName, Frame, GREETING_BYTES, HEAD_BYTES, Header, Hello, Part, Partial, Verdict,
 };
 use crate::{Limits, Token};
 use proptest::collection::vec;
@@ -85,13 +85,25 @@ fn frames() -> Vec<(Frame<'static>, Vec<u8>)> {
 /// The number of them.
 const COUNT: usize = 17;
 
-/// The keys of both directions of a connection.
-fn keys(stream: u16) -> (Keys, Keys) {
-    let hello = hello(stream);
+/// The first words on this connection of two, and both sides of a handshake that begins with them.
+fn handshake(stream: u16) -> (Hello, Initiator, Responder) {
+    let hello = Hello {
+        cover: Cover::Sealed,
+        suite: Some(Suite::Aes),
+        streams: 2,
+        stream,
+        session: [5; 16],
+    };
     let token = Token::new(b"0123456789abcdef").unwrap();
     let initiator = Initiator::new(&token, &hello.encode()).unwrap();
     let responder = Responder::new(&token, &hello.encode(), &initiator.opening).unwrap();
-    let plain = Answer::new(Verdict::Welcome).encode();
+    (hello, initiator, responder)
+}
+
+/// The keys of both directions of a connection. They are new each time.
+fn keys(stream: u16) -> (Keys, Keys) {
+    let (hello, _, responder) = handshake(stream);
+    let plain = Verdict::Welcome.encode();
     responder.finish(&hello, &plain).unwrap().1
 }
 
@@ -292,5 +304,17 @@ fn a_body_is_heard_behind_its_own_header_only() {
                 protection.hears(&bytes, &expected).unwrap();
             }
         }
+    }
+}
+
+#[test]
+fn an_answer_that_was_rewritten_in_the_clear_is_refused() {
+    for (verdict, is_right) in [(Verdict::Welcome, true), (Verdict::Busy, false)] {
+        let (hello, initiator, responder) = handshake(0);
+        let (message, _) = responder
+            .finish(&hello, &Verdict::Welcome.encode())
+            .unwrap();
+        let finished = initiator.finish(&hello, &verdict.encode(), &message);
+        assert_eq!(finished.is_ok(), is_right, "{verdict:?}");
     }
 }

@@ -66,11 +66,7 @@ impl Guard {
             Some(cipher) => cipher.open(number, Half::Header, header, &mut [], check),
             None => sum(self.start.wrapping_add(number), header) == *check,
         };
-        if is_right {
-            Ok(())
-        } else {
-            Err(Malformed::Check)
-        }
+        is_right.then_some(()).ok_or(Malformed::Check)
     }
 
     /// The check of the last frame's body, other than data; encrypts the body if there are keys.
@@ -89,11 +85,7 @@ impl Guard {
             Some(cipher) => cipher.open(self.frames - 1, Half::Body, &self.header, body, check),
             None => sum(seed, body) == *check,
         };
-        if is_right {
-            Ok(())
-        } else {
-            Err(Malformed::Check)
-        }
+        is_right.then_some(()).ok_or(Malformed::Check)
     }
 
     /// The check of the last frame's data; encrypts the data if contents are sealed. `None` if data

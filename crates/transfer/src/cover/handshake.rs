@@ -29,12 +29,9 @@ impl Initiator {
     /// Starts the handshake for a sender that sent `greeting`.
     pub(crate) fn new(token: &Token, greeting: &[u8; GREETING_BYTES]) -> Result<Self> {
         let psk = token.key();
-        let builder = builder(&psk, greeting)?;
-        let mut state = builder.build_initiator().map_err(Error::Handshake)?;
+        let mut state = builder(&psk, greeting)?.build_initiator()?;
         let mut opening = [0; OPENING_BYTES];
-        state
-            .write_message(&[], &mut opening)
-            .map_err(Error::Handshake)?;
+        state.write_message(&[], &mut opening)?;
         Ok(Self { state, opening })
     }
 
@@ -68,9 +65,7 @@ impl Responder {
         opening: &[u8; OPENING_BYTES],
     ) -> Result<Self> {
         let psk = token.key();
-        let mut state = builder(&psk, greeting)?
-            .build_responder()
-            .map_err(Error::Handshake)?;
+        let mut state = builder(&psk, greeting)?.build_responder()?;
         let read = state.read_message(opening, &mut []);
         read.map_err(|_| Error::WrongToken)?;
         Ok(Self { state })
@@ -83,9 +78,7 @@ impl Responder {
         plain: &[u8; GREETING_BYTES],
     ) -> Result<([u8; ANSWER_BYTES], (Keys, Keys))> {
         let mut message = [0; ANSWER_BYTES];
-        self.state
-            .write_message(plain, &mut message)
-            .map_err(Error::Handshake)?;
+        self.state.write_message(plain, &mut message)?;
         Ok((message, keys(&mut self.state, hello)?))
     }
 }
@@ -93,10 +86,7 @@ impl Responder {
 /// Both sides must agree on the greeting: it is the handshake's prologue.
 fn builder<'b>(psk: &'b [u8; 32], greeting: &'b [u8; GREETING_BYTES]) -> Result<Builder<'b>> {
     let pattern = PATTERN.parse().expect("the pattern is one of Noise's");
-    let builder = Builder::new(pattern)
-        .psk(0, psk)
-        .map_err(Error::Handshake)?;
-    builder.prologue(greeting).map_err(Error::Handshake)
+    Ok(Builder::new(pattern).psk(0, psk)?.prologue(greeting)?)
 }
 
 /// The keys for each direction: sender to receiver, then back.
@@ -110,73 +100,4 @@ fn keys(state: &mut HandshakeState, hello: &Hello) -> Result<(Keys, Keys)> {
         Keys::new(suite, secret, context)
     };
     Ok((of(&there, 0), of(&back, 1)))
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::{Initiator, Responder};
-    use crate::cover::{Check, Cover, Guard, Suite};
-    use crate::protocol::{Answer, Hello, VERSION, Verdict};
-    use crate::token::Token;
-
-    /// The first words on the connection `stream` of two.
-    pub(crate) fn hello(stream: u16) -> Hello {
-        Hello {
-            version: VERSION,
-            cover: Cover::Sealed,
-            suite: Some(Suite::Aes),
-            streams: 2,
-            stream,
-            session: [5; 16],
-        }
-    }
-
-    fn token(text: &str) -> Token {
-        Token::new(text.as_bytes()).unwrap()
-    }
-
-    /// The first check that the sender makes, and the one that the receiver expects.
-    fn checks(said: &Hello, heard: &Hello, theirs: &Token) -> crate::Result<(Check, Check)> {
-        let ours = token("0123456789abcdef");
-        let initiator = Initiator::new(&ours, &said.encode())?;
-        let plain = Answer::new(Verdict::Welcome).encode();
-        let responder = Responder::new(theirs, &heard.encode(), &initiator.opening)?;
-        let (message, (there, _)) = responder.finish(heard, &plain)?;
-        let (mine, _) = initiator.finish(said, &plain, &message)?;
-        let check = |keys| Guard::new(Some(keys), &[0; 64], Cover::Sealed).begin(&[0; 16]);
-        Ok((check(mine), check(there)))
-    }
-
-    #[test]
-    fn who_knows_the_token_agrees_on_keys_that_are_new_each_time() {
-        let right = token("0123456789abcdef");
-        let (mine, theirs) = checks(&hello(0), &hello(0), &right).unwrap();
-        assert_eq!(mine, theirs);
-        assert_ne!(mine, checks(&hello(0), &hello(0), &right).unwrap().0);
-    }
-
-    #[test]
-    fn another_token_or_another_greeting_ends_it() {
-        let right = token("0123456789abcdef");
-        checks(&hello(0), &hello(0), &token("0123456789abcdeX")).unwrap_err();
-        checks(&hello(0), &hello(1), &right).unwrap_err();
-    }
-
-    #[test]
-    fn an_answer_that_was_changed_or_is_of_another_connection_is_refused() {
-        let (right, said) = (token("0123456789abcdef"), hello(0));
-        let begin = || Initiator::new(&right, &said.encode()).unwrap();
-        let plain = Answer::new(Verdict::Welcome).encode();
-        let answer = |initiator: &Initiator| {
-            let responder = Responder::new(&right, &said.encode(), &initiator.opening).unwrap();
-            responder.finish(&said, &plain).unwrap().0
-        };
-        let (one, other) = (begin(), begin());
-        let (message, of_other) = (answer(&one), answer(&other));
-        let changed = Answer::new(Verdict::Busy).encode();
-        assert!(one.finish(&said, &changed, &message).is_err());
-        let again = begin();
-        assert!(again.finish(&said, &plain, &of_other).is_err());
-        assert!(other.finish(&said, &plain, &of_other).is_ok());
-    }
 }

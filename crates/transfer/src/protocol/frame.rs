@@ -129,12 +129,10 @@ impl<'b> Frame<'b> {
 #[cfg(test)]
 mod tests {
     use super::Frame;
-    use crate::method::ReceiveMethod;
     use crate::protocol::{
-        FileName, HEADER_BYTES, Header, Kind, LONGEST_BARE, LONGEST_BODY, LONGEST_NAME, Malformed,
-        Mode, Part, Partial, Times, Verdict,
+        FileName, HEADER_BYTES, Header, Kind, LONGEST_BARE, LONGEST_BODY, Malformed, Mode, Part,
+        Times,
     };
-    use choice::Choice;
     use proptest::prelude::*;
 
     /// The frame, as a peer reads it.
@@ -149,58 +147,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn frames_come_back_as_they_were(
-            number: u64, other: u64, len in 0..LONGEST_BARE, more: bool, digest: [u8; 32],
-            step in 1_u64.., ranges in 0..Partial::MOST_RANGES, is_complete: bool,
-            text in ".{0,250}",
-        ) {
-            let digests = vec![digest; ranges as usize];
-            let len_there = step.saturating_mul(ranges);
-            let ranges_fit = step.checked_mul(ranges).is_some();
-            let partial = Partial { is_complete, len: len_there, step, digests };
-            let frames = [
-                Frame::Open,
-                Frame::Start { offset: number },
-                Frame::Data { offset: number, len, more },
-                Frame::End { size: number },
-                Frame::Abort { reason: &text },
-                Frame::Bye,
-                Frame::Working,
-                Frame::Receipt {
-                    id: number, received_ns: other, stored_ns: number, needs_room: more, failure: &text,
-                },
-                Frame::Done { bytes: number, cpu_ns: other },
-                Frame::Ready { room: number, failure: &text },
-            ];
-            let verdicts = Verdict::ALL.map(|verdict| Frame::Opened { verdict, max_size: number });
-            let methods = ReceiveMethod::ALL.iter().map(|&method| Frame::Prepare { method });
-            let partials = ranges_fit.then_some(Frame::Partial(partial));
-            for frame in frames.into_iter().chain(verdicts).chain(methods).chain(partials) {
-                prop_assert_eq!(parsed(&frame), Ok(()));
-            }
-        }
-
-        #[test]
-        fn files_come_back_as_they_were(
-            id: u64, size: Option<u64>, parts in 1_u16..=64, resume: bool,
-            mode in proptest::option::of((0_u32..=0o7777, any::<bool>())),
-            modified in proptest::option::of((any::<i64>(), 0_u32..1_000_000_000)),
-            name in proptest::collection::vec(1_u8..=255, 1..=255),
-            target in proptest::collection::vec(1_u8..=255, 1..=LONGEST_NAME),
-        ) {
-            let Ok(name) = FileName::new(&name) else { return Ok(()) };
-            let mode = mode.map(|(bits, is_kept)| Mode { bits, is_kept });
-            let modified = modified.map(|(seconds, nanoseconds)| Times { seconds, nanoseconds });
-            let kind = Kind::File;
-            let part = Part { id, size, parts, resume, mode, modified, name, kind };
-            prop_assert_eq!(parsed(&Frame::File(part)), Ok(()));
-            for kind in [Kind::Directory, Kind::CompleteDirectory, Kind::Link(&target)] {
-                let part = Part { kind, size: Some(0), parts: 1, ..part };
-                prop_assert_eq!(parsed(&Frame::File(part)), Ok(()));
-            }
-        }
-
         #[test]
         fn any_header_is_understood_or_refused_and_never_promises_too_much(bytes: [u8; HEADER_BYTES]) {
             if let Ok(header) = Header::parse(&bytes) {

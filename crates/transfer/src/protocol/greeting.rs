@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 /// The sender's greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Protocol version of the sender.
-    pub version: u16,
     /// Protection of file contents.
     pub cover: Cover,
     /// The cipher suite that seals frames; `None` if the sender has no token.
@@ -19,15 +17,6 @@ pub struct Hello {
     pub stream: u16,
     /// The transfer's identifier, the same on all its connections.
     pub session: [u8; 16],
-}
-
-/// The receiver's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Protocol version of the receiver.
-    pub version: u16,
-    /// The receiver's decision.
-    pub verdict: Verdict,
 }
 
 /// A receiver's decision to continue with a sender, or the reason for refusing it.
@@ -64,12 +53,27 @@ impl Verdict {
         Self::Stranger,
     ];
 
-    pub(super) fn code(self) -> u8 {
-        self as u8
+    /// The bytes of the answer. A sender of version 2 reads the same number of bytes and finds version
+    /// and verdict at the same offsets.
+    pub fn encode(self) -> [u8; GREETING_BYTES] {
+        let mut bytes = [0; GREETING_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[10] = self as u8;
+        bytes
     }
 
-    pub(super) fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(code)).copied()
+    /// Parses an answer. A receiver of another version always refuses.
+    pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Self, Malformed> {
+        if version(bytes)? != VERSION {
+            return Ok(Self::Version);
+        }
+        let verdict = Self::ALL.get(usize::from(bytes[10])).copied();
+        let verdict = verdict.ok_or(Malformed::Number("verdict"))?;
+        if bytes[11..].iter().any(|byte| *byte != 0) {
+            return Err(Malformed::Number("answer"));
+        }
+        Ok(verdict)
     }
 }
 
@@ -78,7 +82,7 @@ impl Hello {
     pub fn encode(&self) -> [u8; GREETING_BYTES] {
         let mut bytes = Vec::with_capacity(GREETING_BYTES);
         bytes.extend(MAGIC);
-        bytes.extend(self.version.to_le_bytes());
+        bytes.extend(VERSION.to_le_bytes());
         bytes.push(self.cover.code());
         bytes.push(self.suite.map_or(0, Suite::code));
         bytes.extend(self.streams.to_le_bytes());
@@ -90,8 +94,7 @@ impl Hello {
 
     /// Parses a greeting; `None` if the sender speaks another version, whose fields are unknown.
     pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Option<Self>, Malformed> {
-        let version = version(bytes)?;
-        if version != VERSION {
+        if version(bytes)? != VERSION {
             return Ok(None);
         }
         let [cover, suite] = [bytes[10], bytes[11]];
@@ -109,47 +112,12 @@ impl Hello {
             return Err(Malformed::Number("greeting"));
         }
         Ok(Some(Self {
-            version,
             cover,
             suite,
             streams,
             stream,
             session: *bytes[16..].first_chunk().expect("a greeting is longer"),
         }))
-    }
-}
-
-impl Answer {
-    /// This program's answer.
-    pub fn new(verdict: Verdict) -> Self {
-        Self {
-            version: VERSION,
-            verdict,
-        }
-    }
-
-    /// The answer's bytes. A sender of version 2 reads the same number of bytes and finds version
-    /// and verdict at the same offsets.
-    pub fn encode(&self) -> [u8; GREETING_BYTES] {
-        let mut bytes = [0; GREETING_BYTES];
-        bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&self.version.to_le_bytes());
-        bytes[10] = self.verdict.code();
-        bytes
-    }
-
-    /// Parses an answer. A receiver of another version always refuses.
-    pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Self, Malformed> {
-        let version = version(bytes)?;
-        if version != VERSION {
-            let verdict = Verdict::Version;
-            return Ok(Self { version, verdict });
-        }
-        let verdict = Verdict::from_code(bytes[10]).ok_or(Malformed::Number("verdict"))?;
-        if bytes[11..].iter().any(|byte| *byte != 0) {
-            return Err(Malformed::Number("answer"));
-        }
-        Ok(Self { version, verdict })
     }
 }
 
@@ -163,63 +131,50 @@ fn version(bytes: &[u8; GREETING_BYTES]) -> Result<u16, Malformed> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Hello, Verdict};
-    use crate::cover::{Cover, Suite};
-    use crate::protocol::{GREETING_BYTES, MAGIC, Malformed, VERSION};
+    use super::{Hello, Verdict};
+    use crate::protocol::{GREETING_BYTES, MAGIC, Malformed};
     use proptest::prelude::*;
-
-    prop_compose! {
-        fn hello()(
-            cover in 0_u8..3, suite in 0_u8..3, streams in 1_u16..=64, stream in 0_u16..64,
-            session: [u8; 16],
-        ) -> Hello {
-            let cover = Cover::from_code(cover).expect("there are three");
-            let suite = Suite::from_code(suite).or((cover == Cover::Sealed).then_some(Suite::Aes));
-            let stream = stream % streams;
-            Hello { version: VERSION, cover, suite, streams, stream, session }
-        }
-    }
 
     proptest! {
         #[test]
-        fn greetings_come_back_as_they_were(hello in hello(), verdict in 0..Verdict::ALL.len()) {
-            prop_assert_eq!(Hello::parse(&hello.encode()), Ok(Some(hello)));
-            let answer = Answer::new(Verdict::ALL[verdict]);
-            prop_assert_eq!(Answer::parse(&answer.encode()), Ok(answer));
+        fn a_greeting_is_understood_as_it_was_said_or_refused(
+            [cover, suite] in [0_u8..4, 0..4], streams in 0_u16..70, stream in 0_u16..70,
+            session: [u8; 16], zeros in prop_oneof![Just([0; 32]), any::<[u8; 32]>()],
+        ) {
+            let words = [&MAGIC[..], &[5, 0, cover, suite], &streams.to_le_bytes(), &stream.to_le_bytes()];
+            let bytes = [&words.concat()[..], &session, &zeros].concat();
+            let bytes: [u8; GREETING_BYTES] = bytes.try_into().expect("as many as a greeting has");
+            let is_good = cover < 3 && suite < 3 && (cover < 2 || suite > 0)
+                && (1..=64).contains(&streams) && stream < streams && zeros == [0; 32];
+            let heard = Hello::parse(&bytes);
+            prop_assert_eq!(heard.is_ok(), is_good);
+            if let Ok(Some(hello)) = heard {
+                prop_assert_eq!((hello.stream, hello.streams, hello.session), (stream, streams, session));
+                prop_assert_eq!(hello.encode(), bytes);
+            }
         }
 
         #[test]
-        fn any_bytes_are_understood_or_refused(bytes in proptest::collection::vec(any::<u8>(), GREETING_BYTES)) {
-            let bytes: [u8; GREETING_BYTES] = bytes.try_into().expect("as many as asked for");
-            prop_assert!(Hello::parse(&bytes).is_err());
-            prop_assert!(Answer::parse(&bytes).is_err());
+        fn an_answer_is_understood_as_it_was_said_or_refused(verdict: u8, at in 11..GREETING_BYTES, zero: bool) {
+            let mut bytes = Verdict::Welcome.encode();
+            (bytes[10], bytes[at]) = (verdict, u8::from(!zero));
+            let heard = Verdict::parse(&bytes);
+            prop_assert_eq!(heard.is_ok(), verdict < 8 && zero);
+            prop_assert!(heard.is_err() || heard.map(Verdict::encode) == Ok(bytes));
         }
     }
 
     #[test]
-    fn a_web_browser_a_sender_and_an_old_sender_are_known_by_their_first_words() {
+    fn a_web_browser_and_another_version_are_known_by_their_first_words() {
         let mut browser = [b' '; GREETING_BYTES];
         browser[..14].copy_from_slice(b"GET / HTTP/1.1");
         assert_eq!(Hello::parse(&browser), Err(Malformed::Magic));
+        assert_eq!(Verdict::parse(&browser), Err(Malformed::Magic));
         let mut old = [7; GREETING_BYTES];
         old[..8].copy_from_slice(&MAGIC);
         old[8..10].copy_from_slice(&[2, 0]);
         assert_eq!(Hello::parse(&old), Ok(None));
         // A receiver of another version welcomes no sender of this one.
-        let answer = Answer::parse(&old).unwrap();
-        assert_eq!((answer.version, answer.verdict), (2, Verdict::Version));
-    }
-
-    #[test]
-    fn contents_cannot_be_sealed_without_a_cipher() {
-        let hello = Hello {
-            version: VERSION,
-            cover: Cover::Sealed,
-            suite: None,
-            streams: 1,
-            stream: 0,
-            session: [0; 16],
-        };
-        Hello::parse(&hello.encode()).unwrap_err();
+        assert_eq!(Verdict::parse(&old), Ok(Verdict::Version));
     }
 }

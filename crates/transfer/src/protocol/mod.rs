@@ -6,7 +6,7 @@ mod greeting;
 mod part;
 
 pub use frame::Frame;
-pub use greeting::{Answer, Hello, Verdict};
+pub use greeting::{Hello, Verdict};
 pub(crate) use part::PARTIAL_NAME;
 pub use part::{FileName, Kind, Mode, Part, Partial, Times, WrongName};
 
@@ -14,7 +14,7 @@ pub use part::{FileName, Kind, Mode, Part, Partial, Times, WrongName};
 pub const VERSION: u16 = 5;
 /// The first bytes of each side.
 pub const MAGIC: [u8; 8] = *b"oscope\r\n";
-/// Size of [`Hello`] and of [`Answer`] in bytes.
+/// Size of [`Hello`] and of the answer to it in bytes.
 pub const GREETING_BYTES: usize = 64;
 /// Size of a frame's header in bytes.
 pub const HEADER_BYTES: usize = 16;

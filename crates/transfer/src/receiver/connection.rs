@@ -312,7 +312,7 @@ impl<'r> Connection<'r> {
         if let Some(failure) = failure.filter(|_| incoming.parts > 1) {
             self.shelf.release(incoming.id, self.hello.session, failure);
         }
-        let needs_room = failure.is_some_and(Failure::needs_room);
+        let needs_room = failure.is_some_and(|failure| failure.needs_room);
         let failure = failure.map(ToString::to_string);
         self.outlet.frame(&Frame::Receipt {
             id: incoming.id,
@@ -468,7 +468,7 @@ impl Incoming {
         if let Ok(target) = &self.target {
             // A file whose other connection was lost is refused for that, and its beginning is kept.
             if target.failure().as_ref() != Some(&reason) {
-                target.spoil(&reason);
+                target.spoil(reason.clone());
             }
             self.target = Err(reason);
         }

@@ -4,7 +4,7 @@ use super::Options;
 use crate::connection::{Inlet, Outlet, both, is_of_this_user};
 use crate::cover::{Cover, OPENING_BYTES, Responder};
 use crate::error::{Error, Result};
-use crate::protocol::{Answer, Frame, Hello, Malformed, Verdict};
+use crate::protocol::{Frame, Hello, Malformed, Verdict};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,7 @@ pub(super) fn greet(
     let verdict = judged
         .as_ref()
         .map_or_else(|refusal| refusal.0, |_| Verdict::Welcome);
-    let plain = Answer::new(verdict).encode();
+    let plain = verdict.encode();
     outlet.words(&plain);
     if judged.is_err() {
         outlet.flush()?;

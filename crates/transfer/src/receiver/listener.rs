@@ -8,7 +8,7 @@ use super::{Event, Observer, Options};
 use crate::connection::{check_that_owners_are_known, congestion, is_within_machine, prepare};
 use crate::cover::Cover;
 use crate::error::{Error, Result};
-use crate::protocol::{Answer, Verdict};
+use crate::protocol::Verdict;
 use choice::Choice;
 use platform::directory::Directory;
 use platform::socket::{Bell, accept_within, listen, resolve};
@@ -201,8 +201,7 @@ fn first_free(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
 
 /// Answers a sender that the receiver is busy, if that is possible without waiting.
 fn turn_away(mut socket: &TcpStream) {
-    let answer = Answer::new(Verdict::Busy);
     let _ = socket.set_nonblocking(true);
-    let _ = socket.write(&answer.encode());
+    let _ = socket.write(&Verdict::Busy.encode());
     let _ = socket.shutdown(Shutdown::Both);
 }

@@ -97,18 +97,15 @@ pub enum Event<'e> {
 pub type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
 
 /// The reason why a file is not kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
 struct Failure {
     reason: String,
+    /// True if the device is full, or the user's share of it. The file may fit once others are gone.
     needs_room: bool,
 }
 
 impl Failure {
-    /// True if the device is full, or the user's share of it. The file may fit once others are gone.
-    fn needs_room(&self) -> bool {
-        self.needs_room
-    }
-
     /// Names the side on which the system refused.
     fn of_system(error: &dyn fmt::Display, kind: Option<io::ErrorKind>) -> Self {
         let needs_room = matches!(
@@ -119,12 +116,6 @@ impl Failure {
             reason: format!("the receiver cannot store it: {error}"),
             needs_room,
         }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.reason)
     }
 }
 
@@ -140,12 +131,6 @@ impl From<String> for Failure {
 impl From<&str> for Failure {
     fn from(reason: &str) -> Self {
         reason.to_owned().into()
-    }
-}
-
-impl From<&Failure> for Failure {
-    fn from(failure: &Failure) -> Self {
-        failure.clone()
     }
 }
 

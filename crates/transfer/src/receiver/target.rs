@@ -292,9 +292,7 @@ impl Shelf {
             }),
         })
     }
-}
 
-impl Shelf {
     /// The file of this name and size that is there, if the sender asks for it.
     fn complete(&self, part: &Part<'_>) -> Option<Complete> {
         let destination = self.destination.as_ref().filter(|_| part.resume)?;

@@ -7,7 +7,7 @@ use crate::connection::{
 };
 use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
-use crate::protocol::{Answer, Frame, Hello, Malformed, VERSION, Verdict};
+use crate::protocol::{Frame, Hello, Malformed, Verdict};
 use choice::Choice;
 use platform::socket::{self, resolve};
 use std::io;
@@ -26,7 +26,6 @@ pub(super) fn connect(
     prepare(&socket)?;
     let (mut inlet, mut outlet) = both(&socket, limits)?;
     let hello = Hello {
-        version: VERSION,
         cover: options.cover,
         suite: options.token.is_some().then(Suite::usual),
         streams,
@@ -77,18 +76,17 @@ fn must_know_owner(options: &Options) -> bool {
 fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outlet) -> Result<()> {
     let greeting = hello.encode();
     outlet.words(&greeting);
-    let initiator = match &options.token {
-        Some(token) => Some(Initiator::new(token, &greeting)?),
-        None => None,
-    };
+    let token = options.token.as_ref();
+    let initiator = token.map(|token| Initiator::new(token, &greeting));
+    let initiator = initiator.transpose()?;
     if let Some(initiator) = &initiator {
         outlet.words(&initiator.opening);
     }
     outlet.flush()?;
     let plain = inlet.first_words()?;
-    let answer = Answer::parse(&plain)?;
-    if answer.verdict != Verdict::Welcome {
-        return Err(Error::Refused(answer.verdict));
+    let verdict = Verdict::parse(&plain)?;
+    if verdict != Verdict::Welcome {
+        return Err(Error::Refused(verdict));
     }
     if must_know_owner(options) {
         // Only now does a process have the other end for sure: it has answered.

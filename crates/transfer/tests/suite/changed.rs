@@ -1,6 +1,6 @@
 //! Sources that change while they are sent.
 
-use crate::common::proxy::{Mischief, between_each};
+use crate::common::proxy::{Mischief, Ways, between};
 use crate::common::{
     PLAN, Served, TWO, TestDirectories, bytes, job, send_methods, send_options, send_to,
 };
@@ -14,37 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use testing::{joined, wait_until};
 
-#[test]
-fn a_source_that_is_cut_short_is_an_error_on_both_sides() {
-    for method in send_methods() {
-        let dirs = TestDirectories::new();
-        let served = Served::of(&dirs);
-        let jobs = [dirs.file("file", &bytes(40 << 20, 6))];
-        let (address, go_on) = served.hold(1 << 20);
-        let options = send_options(method);
-        let progress = Arc::clone(&options.progress);
-        let path = dirs.from("file");
-        let cutter = std::thread::spawn(move || {
-            wait_until("contents", || progress.load(Ordering::Relaxed) > 0);
-            let file = File::options().write(true).open(path).unwrap();
-            file.set_len(1000).unwrap();
-            go_on.store(true, Ordering::Release);
-        });
-        let sent = send_to(address, &jobs, PLAN, &options);
-        joined("the cut", cutter);
-        sent.assert(0, 1);
-        sent.assert_failure(0, "the sender gave it up");
-        served.wait_for("the sender gave it up");
-        assert_eq!(dirs.names(), [""; 0], "{method}");
-    }
-}
-
 /// A file system may not distinguish two changes in quick succession.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
 /// Sends a file over this number of connections and changes it when they are in the middle of it:
-/// as far as buffers reach behind a proxy that holds all bytes.
-fn assert_change_is_reported(method: SendMethod, streams: u16, change: fn(&File)) {
+/// as far as buffers reach behind a proxy that holds all bytes. Checks what both sides report.
+fn assert_change_is_reported(method: SendMethod, streams: u16, what: &str, change: fn(&File)) {
     let dirs = TestDirectories::new();
     let served = Served::of(&dirs);
     let path = dirs.from("file");
@@ -58,8 +33,8 @@ fn assert_change_is_reported(method: SendMethod, streams: u16, change: fn(&File)
     std::thread::sleep(CLOCK_TICK);
     let jobs = [job("file", &path)];
     let go_on = Arc::new(AtomicBool::new(false));
-    let hold = Some(Mischief::Hold(1 << 20, Arc::clone(&go_on)));
-    let address = between_each(served.address, vec![hold; usize::from(streams)]);
+    let hold = Mischief::Hold(1 << 20, Arc::clone(&go_on));
+    let address = between(served.address, vec![hold; usize::from(streams)]);
     let options = send_options(method);
     let progress = Arc::clone(&options.progress);
     let changer = std::thread::spawn(move || {
@@ -70,23 +45,26 @@ fn assert_change_is_reported(method: SendMethod, streams: u16, change: fn(&File)
     let sent = send_to(address, &jobs, Plan { streams, ..PLAN }, &options);
     joined("the change", changer);
     sent.assert(0, 1);
-    sent.assert_failure(0, "it changed while it was sent");
-    served.wait_for("it changed while it was sent");
+    sent.assert_failure(0, what);
+    served.wait_for(what);
     served.wait_for_ends(streams.into());
     assert_eq!(dirs.names(), [""; 0], "{method}, {streams}");
 }
 
 #[test]
-fn a_source_that_is_rewritten_or_appended_to_is_an_error_on_both_sides() {
+fn a_source_that_is_cut_short_rewritten_or_appended_to_is_an_error_on_both_sides() {
+    let cut = |file: &File| file.set_len(1000).unwrap();
     let rewrite = |file: &File| file.write_all_at(b"something else", 15 << 20).unwrap();
     let append = |file: &File| {
         let len = file.metadata().unwrap().len();
         file.write_all_at(b"more", len).unwrap();
     };
+    let changed = "it changed while it was sent";
     for method in send_methods() {
         for streams in [1, 2] {
-            assert_change_is_reported(method, streams, rewrite);
-            assert_change_is_reported(method, streams, append);
+            assert_change_is_reported(method, streams, "the sender gave it up", cut);
+            assert_change_is_reported(method, streams, changed, rewrite);
+            assert_change_is_reported(method, streams, changed, append);
         }
     }
 }
@@ -103,8 +81,8 @@ fn between_its_parts(change: fn(&Path)) {
     ];
     std::thread::sleep(CLOCK_TICK);
     let go_on = Arc::new(AtomicBool::new(false));
-    let hold = Some(Mischief::Hold(1 << 20, Arc::clone(&go_on)));
-    let address = between_each(served.address, vec![None, hold]);
+    let hold = Mischief::Hold(1 << 20, Arc::clone(&go_on));
+    let address = between(served.address, [Ways::default(), hold.into()]);
     let (path, hidden) = (dirs.from("file"), dirs.hidden("file"));
     let changer = std::thread::spawn(move || {
         // The first connection ends with its part of the second file. The second one still holds its

@@ -2,7 +2,7 @@
 //! resource runs out.
 
 use crate::common::{
-    PLAN, Served, TWO, TestDirectories, greeting, item, receive_options, sealed, send_options,
+    PLAN, Served, TWO, TestDirectories, greeting, item, receive_options, say, sealed, send_options,
     send_to, set_mode, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
@@ -12,7 +12,7 @@ use oscope_transfer::sender::Contents;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use testing::Command;
 
@@ -171,6 +171,17 @@ pub(crate) fn as_another_user(command: &mut Command) -> Option<Vec<u8>> {
     }
 }
 
+/// A copy of this program, and a file with `contents`, that every user can reach.
+pub(crate) fn for_everyone(dirs: &TestDirectories, contents: &[u8]) -> (PathBuf, PathBuf) {
+    let [program, file] = ["program", "for all"].map(|name| dirs.root.path().join(name));
+    fs::copy(std::env::current_exe().expect("it runs"), &program).expect("there is room");
+    fs::write(&file, contents).expect("there is room");
+    for path in [dirs.root.path(), &program, &file] {
+        set_mode(path, 0o755);
+    }
+    (program, file)
+}
+
 pub(crate) fn setpriv(user: u32) -> Command {
     let mut command = Command::new("setpriv");
     command.args([
@@ -216,11 +227,7 @@ const FEW_THREADS: &str = "OSCOPE_TEST_FEW_THREADS";
 #[test]
 fn a_receiver_that_gets_no_more_threads_lives_on() {
     let dirs = TestDirectories::new();
-    // A path that the other user can reach.
-    let program = dirs.root.path().join("program");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    set_mode(dirs.root.path(), 0o755);
-    set_mode(&program, 0o755);
+    let (program, _) = for_everyone(&dirs, b"");
     let mut command = setpriv(54_321);
     command
         .args(["prlimit", "--nproc=5:5", "--"])
@@ -267,8 +274,7 @@ fn few_threads() {
     served.wait_for_ends(10);
     // A thread may end a little later than it says.
     for _ in 0..50 {
-        let mut socket = TcpStream::connect(served.address).unwrap();
-        socket.write_all(&greeting(VERSION)).unwrap();
+        let mut socket = say(served.address, &greeting(VERSION));
         let mut answer = [0; 64];
         socket.read_exact(&mut answer).unwrap();
         if answer[10] == 0 {

@@ -1,9 +1,10 @@
 //! Files arrive unchanged, and no matter what fails, every file under its own name is complete.
 
+mod attacks;
 mod changed;
-#[path = "../common/mod.rs"]
 mod common;
 mod crowds;
+mod damage;
 mod lost;
 mod measuring;
 mod overlapping;

@@ -1,7 +1,8 @@
 //! A receiver that measures: the sender chooses the method, and no file stays.
 
 use crate::common::{
-    RESUME, Served, TestDirectories, bytes, item, receive_methods, sealed, send_options, token,
+    RESUME, Served, TestDirectories, bytes, deliver, item, receive_methods, sealed, send_options,
+    token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::{Contents, Session};
@@ -20,10 +21,7 @@ fn number() -> u64 {
 
 fn transfer(session: &mut Session, contents: &[u8]) -> Outcome {
     let item = item(number(), "file", Some(contents.len() as u64));
-    let sent = session.send(&item, Contents::Memory(contents));
-    sent.expect("the connection holds");
-    let outcome = session.outcome().expect("the connection holds");
-    outcome.expect("a file was sent").1
+    deliver(session, &item, Contents::Memory(contents))
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_file_that_is_published_while_another_waits_for_it_is_not_begun_anew() {
         let jobs = [dirs.file("file", &contents)];
         let (older, go_on) = served.hold(1 << 20);
         // If it begins the file anew, it is lost in the middle.
-        let newer = between(served.address, Mischief::Cut(1 << 20));
+        let newer = between(served.address, [Mischief::Cut(1 << 20)]);
         let send = |to, plan| send_to(to, &jobs, plan, &send_options(SendMethod::File));
         std::thread::scope(|scope| {
             let older = scope.spawn(|| send(older, PLAN));
@@ -55,7 +55,7 @@ fn a_lost_connection_keeps_nothing_of_a_file_that_is_published() {
     let small = [dirs.file("file", b"small")];
     let cut = Arc::new(AtomicBool::new(false));
     let mischief = Mischief::HoldAndCut(1 << 20, Arc::clone(&cut));
-    let address = between(served.address, mischief);
+    let address = between(served.address, [mischief]);
     let options = send_options(SendMethod::File);
     std::thread::scope(|scope| {
         let sending = scope.spawn(|| send_to(address, &large, RESUME, &options).error());
@@ -80,7 +80,7 @@ fn a_lost_connection_keeps_the_beginning_of_a_replacement() {
     fs::write(dirs.to().join("file"), "old").unwrap();
     let contents = bytes(2 << 20, 3);
     let jobs = [dirs.file("file", &contents)];
-    let address = between(served.address, Mischief::Cut(1 << 20));
+    let address = between(served.address, [Mischief::Cut(1 << 20)]);
     send_to(address, &jobs, RESUME, &send_options(SendMethod::File)).error();
     served.wait_for("are kept");
     assert_eq!(dirs.received("file"), b"old");

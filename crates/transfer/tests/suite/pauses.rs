@@ -1,8 +1,8 @@
 //! A side that is at work for longer than the other side's patience is waited for.
 
-use crate::common::proxy::{Mischief, Ways, between, forwarded};
+use crate::common::proxy::{Mischief, Ways, between};
 use crate::common::{
-    PATIENCE, PLAN, Served, TWO, TestDirectories, bytes, item, job, patient_sender,
+    PATIENCE, PLAN, Served, TWO, TestDirectories, bytes, deliver, item, job, patient_sender,
     receive_options, send_to,
 };
 use oscope_transfer::method::ReceiveMethod;
@@ -43,8 +43,7 @@ fn a_receiver_waits_while_a_source_stalls() {
             ((at * (512 << 10)) as u64, block)
         });
         let item = item(0, "file", Some(3 << 20));
-        session.send(&item, Contents::Blocks(&mut blocks)).unwrap();
-        let (_, outcome) = session.outcome().unwrap().unwrap();
+        let outcome = deliver(&mut session, &item, Contents::Blocks(&mut blocks));
         assert_eq!(outcome.failure, None, "{cover:?} {}", served.log());
         session.finish().unwrap();
         assert!(dirs.received("file") == contents);
@@ -127,11 +126,7 @@ fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
     let served = Served::of(&dirs);
     // The answer to the greeting, and the first frame with its two checks.
     let heard = 64 + (16 + 16) + (11 + 16);
-    let ways = Ways {
-        back: Some(Mischief::Lose(heard)),
-        ..Ways::default()
-    };
-    let address = forwarded(served.address, vec![ways]);
+    let address = between(served.address, [Ways::back(Mischief::Lose(heard))]);
     let jobs = [dirs.file("file", &bytes(100_000, 4))];
     let error = send_to(address, &jobs, PLAN, &patient_sender(SHORT)).error();
     assert!(matches!(error, Error::Silent(SHORT)), "{error}");
@@ -139,12 +134,18 @@ fn a_sender_whose_replies_are_lost_waits_for_its_patience_and_no_longer() {
 
 #[test]
 fn a_sender_waits_while_a_slow_line_holds_what_it_sent() {
-    let dirs = TestDirectories::new();
-    let served = Served::of(&dirs);
-    let contents = bytes(4 << 20, 5);
-    let jobs = [dirs.file("file", &contents)];
-    let tunnel = Mischief::Tunnel(Duration::from_millis(100));
-    let address = between(served.address, tunnel);
-    send_to(address, &jobs, PLAN, &patient_sender(SHORT)).assert(1, 0);
-    assert!(dirs.received("file") == contents);
+    // All of it takes longer than the sender waits for a silent receiver, and each part far less. The
+    // first line leaves the bytes with the sender, the second takes them at once.
+    for (name, len, line) in [
+        ("full", 1 << 20, Mischief::Slow(SHORT / 5)),
+        ("long", 4 << 20, Mischief::Tunnel(SHORT / 20)),
+    ] {
+        let dirs = TestDirectories::new();
+        let served = Served::of(&dirs);
+        let contents = bytes(len, 5);
+        let jobs = [dirs.file(name, &contents)];
+        let address = between(served.address, [line]);
+        send_to(address, &jobs, PLAN, &patient_sender(SHORT)).assert(1, 0);
+        assert!(dirs.received(name) == contents, "{name}");
+    }
 }

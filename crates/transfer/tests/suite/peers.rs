@@ -1,16 +1,16 @@
 //! Peers that are no senders, do not know the token, stay silent, or demand too much.
 
-use crate::common::proxy::{Change, Mischief, Ways, between, forwarded};
+use crate::common::proxy::{Change, Mischief, Ways, between};
 use crate::common::{
-    PLAN, Served, TestDirectories, bytes, greeting, job, patient_sender, receive_options, sealed,
-    send_options, send_to, token,
+    PLAN, Served, TestDirectories, bytes, greeting, hear, job, patient_sender, receive_options,
+    say, sealed, send_options, send_to, token,
 };
 use oscope_transfer::Error;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::VERSION;
 use oscope_transfer::receiver::Receiver;
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::io::Read;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,31 +32,15 @@ fn a_peer_that_does_not_know_the_token_gets_nothing() {
     assert_eq!(dirs.names(), [""; 0]);
 }
 
-/// A connection that has said this to the receiver.
-fn say(served: &Served, said: &[u8]) -> TcpStream {
-    let mut socket = TcpStream::connect(served.address).expect("it listens");
-    socket
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("a time above zero");
-    let _ = socket.write_all(said);
-    socket
-}
-
-/// All that the receiver says before it closes, to a peer that says nothing more.
-fn hear(mut socket: TcpStream) -> Vec<u8> {
-    let _ = socket.shutdown(Shutdown::Write);
-    let mut answer = Vec::new();
-    match socket.read_to_end(&mut answer) {
-        Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("{error}"),
-        _ => answer,
-    }
-}
-
 #[test]
 fn strangers_get_a_short_close_and_a_line_in_the_log() {
     let dirs = TestDirectories::new();
     let served = Served::of(&dirs);
-    let answer = |said: &[u8]| hear(say(&served, said));
+    let answer = |said: &[u8]| {
+        let socket = say(served.address, said);
+        let _ = socket.shutdown(Shutdown::Write);
+        hear(socket)
+    };
     assert_eq!(answer(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), b"");
     served.wait_for("no sender: it said \"GET / HTTP/1.1");
     // A text longer than a greeting.
@@ -74,10 +58,11 @@ fn strangers_get_a_short_close_and_a_line_in_the_log() {
     for round in 0..200 {
         let garbage = bytes(1 + round * 11, round as u64 + 1);
         // The receiver looks for the owner of a connection that is still open.
-        let mut socket = say(&served, &[&greeting(VERSION)[..], &garbage].concat());
+        let mut socket = say(served.address, &[&greeting(VERSION)[..], &garbage].concat());
         let mut welcome = [0; 64];
         socket.read_exact(&mut welcome).unwrap();
         assert_eq!(welcome[10], 0);
+        let _ = socket.shutdown(Shutdown::Write);
         hear(socket);
     }
     let jobs = [dirs.file("file", b"still at work")];
@@ -92,17 +77,14 @@ fn a_peer_of_another_version_is_named() {
     // The receiver closes, and does not cut.
     let mut other = greeting(2);
     other[32..].fill(7);
-    let heard = hear(say(&served, &other));
+    let heard = hear(say(served.address, &other));
     assert_eq!((heard.len(), &heard[..8]), (64, &b"oscope\r\n"[..]));
     assert_eq!((heard[8], heard[10]), (VERSION as u8, 1));
     served.wait_for("another version");
     // Its answer, of that other version.
     let change: Change = Arc::new(|words| words[8] = 2);
-    let ways = Ways {
-        back: Some(Mischief::Rewrite(64, change)),
-        ..Ways::default()
-    };
-    let address = forwarded(served.address, vec![ways]);
+    let rewritten = Ways::back(Mischief::Rewrite(64, change));
+    let address = between(served.address, [rewritten]);
     let jobs = [dirs.file("file", b"x")];
     let error = send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).error();
     assert!(matches!(error, Error::Refused(_)), "{error}");
@@ -121,7 +103,7 @@ fn silence_is_not_waited_for() {
     // A byte now and then counts as silence, also after authentication.
     served.log.lock().unwrap().clear();
     let jobs = [dirs.file("file", &bytes(1 << 20, 3))];
-    let trickle = between(served.address, Mischief::Trickle(100_000));
+    let trickle = between(served.address, [Mischief::Trickle(100_000)]);
     send_to(trickle, &jobs, PLAN, &send_options(SendMethod::File)).error();
     assert!(served.log().contains("began"), "{}", served.log());
     served.wait_for("too slow");
@@ -132,19 +114,6 @@ fn silence_is_not_waited_for() {
     let jobs = [dirs.file("file", b"x")];
     let error = send_to(deaf.local_addr().unwrap(), &jobs, PLAN, &options).error();
     assert!(matches!(error, Error::Silent(_)), "{error}");
-}
-
-#[test]
-fn a_slow_line_is_not_silent_while_it_holds_bytes() {
-    let dirs = TestDirectories::new();
-    let served = Served::of(&dirs);
-    let contents = bytes(1 << 20, 4);
-    let jobs = [dirs.file("file", &contents)];
-    // All the sent data takes longer than a sender waits for a silent receiver, and each part of it far less.
-    let sender = patient_sender(Duration::from_secs(6));
-    let address = between(served.address, Mischief::Slow(Duration::from_millis(700)));
-    send_to(address, &jobs, PLAN, &sender).assert(1, 0);
-    assert!(dirs.received("file") == contents);
 }
 
 #[test]

@@ -9,9 +9,8 @@ use oscope_transfer::receiver::Receiver;
 use oscope_transfer::sender::{Job, Plan};
 use oscope_transfer::{Error, receiver};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use testing::Command;
+use testing::Tmpfs;
 
 #[test]
 fn the_second_sender_of_a_name_is_refused_until_the_first_is_done() {
@@ -71,30 +70,6 @@ fn files_that_cannot_be_read_do_not_keep_others_back() {
     for streams in [1, 2] {
         served.send(&jobs, Plan { streams, ..PLAN }).assert(1, 2);
         fs::remove_file(dirs.to().join("good")).unwrap();
-    }
-}
-
-/// A small file system in memory, unmounted when dropped; `None`, with the reason printed, if
-/// mounting is impossible.
-struct Tmpfs(PathBuf);
-
-impl Tmpfs {
-    fn mount(path: &Path, options: &str) -> Option<Self> {
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
-            .arg(path)
-            .output();
-        if mount.is_ok_and(|output| output.status.success()) {
-            return Some(Self(path.to_owned()));
-        }
-        println!("skipped: it takes root to mount a file system");
-        None
-    }
-}
-
-impl Drop for Tmpfs {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }
 

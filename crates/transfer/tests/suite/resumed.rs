@@ -1,8 +1,8 @@
 //! Resumed files: large ones, ones with holes, divided ones.
 
-use crate::common::proxy::{Mischief, between, between_each};
+use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, RESUME, Served, TWO, TestDirectories, bytes, item, job, open, receive_methods,
+    PLAN, RESUME, Served, TWO, TestDirectories, bytes, deliver, item, job, open, receive_methods,
     send_options, send_to, set_mode,
 };
 use oscope_transfer::method::SendMethod;
@@ -147,8 +147,7 @@ fn parts_are_not_resumed() {
         ..item(0, "file", Some(2 << 20))
     };
     let file = open(dirs.from("file"));
-    session.send(&item, Contents::File(&file)).unwrap();
-    let (_, outcome) = session.outcome().unwrap().unwrap();
+    let outcome = deliver(&mut session, &item, Contents::File(&file));
     assert!(outcome.failure.unwrap().contains("in parts"));
     session.finish().unwrap();
     assert_eq!(dirs.names(), [""; 0]);
@@ -166,8 +165,7 @@ fn a_file_that_failed_can_be_sent_again_over_the_same_connection() {
     let file = open(dirs.from("file"));
     let mut send = || {
         let item = item(0, "file", Some(3 << 20));
-        session.send(&item, Contents::File(&file)).unwrap();
-        session.outcome().unwrap().unwrap().1.failure
+        deliver(&mut session, &item, Contents::File(&file)).failure
     };
     assert!(send().unwrap().contains("--force"));
     fs::remove_file(&there).unwrap();
@@ -245,8 +243,7 @@ fn the_beginning_of_a_divided_file_is_kept() {
             let jobs = [dirs.file("file", &contents)];
             let is_first_lost = Arc::default();
             let second = Mischief::HoldAndCut(2_000_000, Arc::clone(&is_first_lost));
-            let ways = [Mischief::Cut(3_000_000), second].map(Some);
-            let address = between_each(served.address, ways.to_vec());
+            let address = between(served.address, [Mischief::Cut(3_000_000), second]);
             thread::scope(|scope| {
                 scope.spawn(|| {
                     served.wait_for("given up");
@@ -309,7 +306,7 @@ fn a_sender_whose_connection_is_lost_knows_what_is_kept() {
             cover,
             ..send_options(SendMethod::File)
         };
-        let address = between(served.address, Mischief::Cut(at));
+        let address = between(served.address, [Mischief::Cut(at)]);
         let sent = send_to(address, &[dirs.file("file", &contents)], PLAN, &options);
         let [outcome] = &sent.outcomes[..] else {
             panic!("{:?}", sent.outcomes)

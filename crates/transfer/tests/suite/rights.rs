@@ -6,8 +6,8 @@ use crate::common::{
 };
 use oscope_transfer::method::SendMethod;
 use oscope_transfer::sender::Plan;
-use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, chown};
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt, chown};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -26,18 +26,11 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("it is there").mode() & 0o7777
 }
 
-/// The umask, as it shows in a new file.
+/// The umask, as it shows in a new directory.
 fn umask(dirs: &TestDirectories) -> u32 {
     let path = dirs.root.path().join("new");
-    File::create(&path).expect("there is room");
-    let directory = dirs.root.path().join("new directory");
-    DirBuilder::new()
-        .mode(0o777)
-        .create(&directory)
-        .expect("there is room");
-    let umask = 0o777 & !mode(&directory);
-    assert_eq!(mode(&path), 0o666 & !umask);
-    umask
+    fs::create_dir(&path).expect("there is room");
+    0o777 & !mode(&path)
 }
 
 /// The mode that a source of this mode and size arrives with.
@@ -122,9 +115,8 @@ fn an_incomplete_file_to_which_others_had_rights_is_made_anew() {
     for method in receive_methods() {
         for (mode_before, resume) in [(0o4777, true), (0o4777, false), (0o666, true)] {
             let dirs = TestDirectories::new();
-            let partials = dirs.to().join(".oscope-partial");
             // Others may have come in as long as the directory was open.
-            DirBuilder::new().mode(0o755).create(&partials).unwrap();
+            dirs.make_partials(0o755);
             let hidden = dirs.hidden("file");
             fs::write(&hidden, &contents[..2 << 20]).unwrap();
             set_mode(&hidden, mode_before);

@@ -1,8 +1,8 @@
 //! Files arrive unchanged, for all methods, sizes and names.
 
 use crate::common::{
-    KEEPING, PLAN, Sent, Served, TWO, TestDirectories, bytes, item, job, open, receive_methods,
-    receive_options, sealed, send_methods, send_options, set_mode, source, token,
+    KEEPING, PLAN, Sent, Served, TWO, TestDirectories, bytes, deliver, item, job, open,
+    receive_methods, receive_options, sealed, send_methods, send_options, set_mode, source, token,
 };
 use oscope_transfer::Cover;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
@@ -48,8 +48,7 @@ fn a_stream_of_unknown_length_works_with_every_receiver() {
             stream.write_all(&contents).unwrap();
             stream.rewind().unwrap();
             let stream = Contents::Stream(&stream);
-            session.send(&item(0, &name, None), stream).unwrap();
-            let (_, outcome) = session.outcome().unwrap().unwrap();
+            let outcome = deliver(&mut session, &item(0, &name, None), stream);
             assert_eq!((outcome.failure, outcome.size), (None, size as u64));
             session.finish().unwrap();
             assert!(dirs.received(&name) == contents, "{method} {name}");
@@ -113,8 +112,7 @@ fn blocks_may_come_in_any_order() {
         for (name, contents_of) in [("shuffled", blocks), ("scattered", scattered)] {
             let mut session = served.session(&options);
             let item = item(0, name, Some(1 << 20));
-            session.send(&item, contents_of).unwrap();
-            assert_eq!(session.outcome().unwrap().unwrap().1.failure, None);
+            assert_eq!(deliver(&mut session, &item, contents_of).failure, None);
             session.finish().unwrap();
             assert!(dirs.received(name) == contents, "{method}");
         }

@@ -2,32 +2,21 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, Served, TestDirectories, job, receive_options, send_options, send_to, set_mode,
+    PLAN, Served, TestDirectories, job, receive_options, say, send_options, send_to,
 };
-use crate::crowds::{as_another_user, setpriv};
+use crate::crowds::{as_another_user, for_everyone, setpriv};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::{Distrust, Error, receiver, sender};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use testing::{Command, Process};
 
 /// A user id that is neither this test's nor anybody's.
 const ANOTHER: u32 = 54_323;
-
-/// A copy of this program, and a file with `contents`, that every user can reach.
-fn for_everyone(dirs: &TestDirectories, contents: &[u8]) -> (PathBuf, PathBuf) {
-    let [program, file] = ["program", "for all"].map(|name| dirs.root.path().join(name));
-    fs::copy(std::env::current_exe().expect("it runs"), &program).expect("there is room");
-    fs::write(&file, contents).expect("there is room");
-    for path in [dirs.root.path(), &program, &file] {
-        set_mode(path, 0o755);
-    }
-    (program, file)
-}
 
 #[test]
 fn without_a_token_nothing_leaves_the_machine() {
@@ -144,7 +133,7 @@ fn recorded(file: &Path) -> Vec<u8> {
         ..nowhere
     });
     let recording = Arc::<Mutex<Vec<u8>>>::default();
-    let address = between(served.address, Mischief::Record(Arc::clone(&recording)));
+    let address = between(served.address, [Mischief::Record(Arc::clone(&recording))]);
     let jobs = [job("planted", file)];
     send_to(address, &jobs, PLAN, &send_options(SendMethod::File)).assert(1, 0);
     recording.lock().expect("nobody panics").clone()
@@ -164,8 +153,7 @@ fn another_user_who_sends_all_and_closes_at_once_leaves_no_file() {
     let said = recorded(&dirs.from("planted"));
     let served = Served::of(&dirs);
     // The same bytes from this user are a transfer.
-    let mut own = TcpStream::connect(served.address).unwrap();
-    own.write_all(&said).unwrap();
+    let own = say(served.address, &said);
     served.wait_for("ended");
     assert_eq!(dirs.names(), ["planted"]);
     fs::remove_file(dirs.to().join("planted")).unwrap();

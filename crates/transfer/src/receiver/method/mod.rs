@@ -89,7 +89,7 @@ pub(super) fn take_mapped(
     let before = (offset - start) as usize;
     let mut locked = match lock_grown(arrival, file, offset, offset + len as u64) {
         Ok(locked) => locked,
-        Err(reason) => return arrival.give_up(0, buffer, &reason),
+        Err(reason) => return arrival.give_up(0, buffer, reason),
     };
     let mut mapping = match FileMapping::new(&mut locked, start, before + len) {
         Ok(mapping) => mapping,

@@ -61,7 +61,7 @@ impl Ring {
         let mut taken = 0;
         while taken < arrival.len {
             if let Some(reason) = self.failure.take() {
-                return arrival.give_up(taken, buffer, &reason);
+                return arrival.give_up(taken, buffer, reason);
             }
             let block = self.free_block()?;
             let step = (arrival.len - taken).min(BLOCK);
@@ -177,7 +177,7 @@ impl Ring {
         };
         if let Some(error) = failure {
             let reason = Failure::from(error);
-            write.target.spoil(&reason);
+            write.target.spoil(reason.clone());
             self.failure.get_or_insert(reason);
             write.written = write.len;
         }

@@ -1,39 +1,28 @@
 //! Recorded traffic is replayed, to the same receiver or to a sender.
 
-use crate::common::PATIENCE;
-use crate::scene::{ANSWER, GREETING, OPENING, SEALED, Scene};
+use super::scene::{ANSWER, GREETING, OPENING, Scene};
+use crate::common::{PATIENCE, hear, say};
+use oscope_transfer::Cover;
 use oscope_transfer::method::ReceiveMethod;
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener};
 use std::thread;
 use std::time::Duration;
-
-/// Everything that the receiver answers to `words` before it closes.
-fn answer(address: SocketAddr, words: &[u8], closes: bool) -> Vec<u8> {
-    let mut socket = TcpStream::connect(address).expect("it listens");
-    socket
-        .set_read_timeout(Some(PATIENCE))
-        .expect("a time above zero");
-    // The receiver may close before it has read everything.
-    let _ = socket.write_all(words);
-    if closes {
-        let _ = socket.shutdown(Shutdown::Write);
-    }
-    let mut heard = Vec::new();
-    let _ = socket.read_to_end(&mut heard);
-    heard
-}
 
 #[test]
 fn a_session_that_is_repeated_does_nothing() {
     for method in [ReceiveMethod::File, ReceiveMethod::Mmap] {
-        let scene = Scene::new(SEALED, method);
+        let scene = Scene::new(Cover::Sealed, method);
         let [words, _] = scene.record();
         // The handshake, the first frame, all but the last frame, and all.
         for end in [OPENING, OPENING + 49, words.len() - 49, words.len()] {
             for closes in [false, true] {
                 scene.served.log.lock().unwrap().clear();
-                let heard = answer(scene.served.address, &words[..end], closes);
+                let socket = say(scene.served.address, &words[..end]);
+                if closes {
+                    let _ = socket.shutdown(Shutdown::Write);
+                }
+                let heard = hear(socket);
                 scene.served.wait_for_ends(1);
                 // Greeting and handshake, but nothing that takes more than the first messages.
                 assert!(heard.len() <= ANSWER, "{} bytes", heard.len());
@@ -47,17 +36,17 @@ fn a_session_that_is_repeated_does_nothing() {
 
 #[test]
 fn a_peer_that_only_repeats_takes_nobodys_place() {
-    let scene = Scene::with(SEALED, ReceiveMethod::File, Duration::from_mins(1), 1);
+    let scene = Scene::with(
+        Cover::Sealed,
+        ReceiveMethod::File,
+        Duration::from_mins(1),
+        1,
+    );
     let [words, _] = scene.record();
     let held: Vec<_> = (0..20)
         .map(|_| {
-            let mut socket = TcpStream::connect(scene.served.address).expect("it listens");
-            socket.write_all(&words[..OPENING]).expect("it listens");
-            let mut heard = [0; ANSWER];
-            socket
-                .set_read_timeout(Some(PATIENCE))
-                .expect("a time above zero");
-            socket.read_exact(&mut heard).expect("it answers");
+            let mut socket = say(scene.served.address, &words[..OPENING]);
+            socket.read_exact(&mut [0; ANSWER]).expect("it answers");
             socket
         })
         .collect();
@@ -84,7 +73,7 @@ fn a_peer_that_only_repeats_takes_nobodys_place() {
 
 #[test]
 fn a_receiver_that_only_repeats_is_refused() {
-    let scene = Scene::new(SEALED, ReceiveMethod::File);
+    let scene = Scene::new(Cover::Sealed, ReceiveMethod::File);
     let [_, old] = scene.record();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -104,10 +93,10 @@ fn a_receiver_that_only_repeats_is_refused() {
 
 #[test]
 fn an_honest_transfer_goes_on_after_all_of_that() {
-    let scene = Scene::with(SEALED, ReceiveMethod::File, PATIENCE, 16);
+    let scene = Scene::with(Cover::Sealed, ReceiveMethod::File, PATIENCE, 16);
     let [words, _] = scene.record();
     for _ in 0..3 {
-        answer(scene.served.address, &words, true);
+        hear(say(scene.served.address, &words));
     }
     scene.record();
 }

@@ -45,6 +45,24 @@ pub struct Ways {
     pub back: Option<Mischief>,
 }
 
+impl From<Mischief> for Ways {
+    fn from(there: Mischief) -> Self {
+        Self {
+            there: Some(there),
+            back: None,
+        }
+    }
+}
+
+impl Ways {
+    pub fn back(mischief: Mischief) -> Self {
+        Self {
+            there: None,
+            back: Some(mischief),
+        }
+    }
+}
+
 /// A proxy; accepts no more connections once it is dropped.
 pub struct Proxy {
     pub address: SocketAddr,
@@ -107,20 +125,12 @@ impl Drop for Proxy {
     }
 }
 
-/// Accepts one connection, and forwards it to `receiver` in this way.
-pub fn between(receiver: SocketAddr, mischief: Mischief) -> SocketAddr {
-    between_each(receiver, vec![Some(mischief)])
-}
-
-/// Accepts one connection per entry of `ways` and forwards each in its way; `None` is an honest
-/// proxy.
-pub fn between_each(receiver: SocketAddr, ways: Vec<Option<Mischief>>) -> SocketAddr {
-    let ways = ways.into_iter().map(|there| Ways { there, back: None });
-    forwarded(receiver, ways.collect())
-}
-
-/// As [`between_each`], with both directions in their ways.
-pub fn forwarded(receiver: SocketAddr, ways: Vec<Ways>) -> SocketAddr {
+/// Accepts one connection for each of `ways`, and forwards it in its way.
+pub fn between<W: Into<Ways>>(
+    receiver: SocketAddr,
+    ways: impl IntoIterator<Item = W>,
+) -> SocketAddr {
+    let ways: Vec<Ways> = ways.into_iter().map(Into::into).collect();
     let proxy = Proxy::accepting(ways.len(), receiver, ways);
     let address = proxy.address;
     std::mem::forget(proxy);

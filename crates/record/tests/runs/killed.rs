@@ -1,48 +1,38 @@
 //! A recorder that is killed loses nothing that it acknowledged.
-//!
-//! The test plays both roles, so it has its own `main`: if the environment names a store, it is the
-//! recorder.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{batch, begun, definition, start, take};
+use crate::common::{batch, begun, definition, start, take};
 use instrument::point::Point;
 use oscope_record::Proof;
 use oscope_record::store::{RunSelector, Store};
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::Stdio;
 use testing::Command;
 
-/// Environment variable with the path of the recorder's store.
+/// Set in the process that records, to the path of its store.
 const STORE: &str = "OSCOPE_TEST_KILLED_STORE";
 
-fn main() {
-    if let Some(path) = std::env::var_os(STORE) {
-        record(&PathBuf::from(path));
-    }
-    for acknowledged in [0, 1, 7, 100, 1000] {
-        kill_after(acknowledged);
-    }
-    println!("a killed recorder lost nothing");
-}
-
-/// Records forever and prints a line after each batch.
-fn record(path: &Path) -> ! {
-    let mut store = Store::open(path).unwrap();
+/// The body of the recorder's process: records forever, and prints a line before each batch.
+#[test]
+fn recording() {
+    let Some(path) = std::env::var_os(STORE) else {
+        return;
+    };
+    let mut store = Store::open(&PathBuf::from(path)).unwrap();
     let mut recorder = store.begin(&begun(1)).unwrap();
     let definition = definition("file.block_size");
     let point = Point::new();
     start(&mut recorder, &definition, std::slice::from_ref(&point));
-    let mut output = std::io::stdout();
-    let mut index = 0;
-    loop {
-        writeln!(output, "{index}").unwrap();
-        output.flush().unwrap();
+    for index in 0.. {
+        println!("recorded: {index}");
         take(&mut recorder, &definition, &point, &batch(index)).unwrap();
-        index += 1;
+    }
+}
+
+#[test]
+fn a_killed_recorder_loses_nothing_that_it_acknowledged() {
+    for acknowledged in [0, 1, 7, 100, 1000] {
+        kill_after(acknowledged);
     }
 }
 
@@ -50,26 +40,22 @@ fn kill_after(acknowledged: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("oscope.db");
     let mut recorder = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "killed::recording", "--nocapture"])
         .env(STORE, &path)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(recorder.stdout.take().unwrap()).lines();
-    let mut said = 0;
-    for line in lines.by_ref() {
-        // The number of batches recorded before the line was printed.
-        said = line.unwrap().parse().unwrap();
-        if said == acknowledged {
-            break;
-        }
-    }
+    // Each line has the number of batches recorded before. The last one may be cut off.
+    let lines = BufReader::new(recorder.stdout.take().unwrap()).split(b'\n');
+    let numbers = lines.filter_map(|line| {
+        let line = String::from_utf8(line.unwrap()).unwrap();
+        line.split_once("recorded: ")?.1.parse().ok()
+    });
+    let mut numbers = numbers.into_iter();
+    let reached = numbers.find(|number| *number == acknowledged);
     recorder.kill().unwrap();
     recorder.wait().unwrap();
-    // Output from before its death; the last line may be cut off.
-    said = lines
-        .map_while(|line| line.ok()?.parse().ok())
-        .last()
-        .unwrap_or(said);
+    let said = numbers.last().or(reached).unwrap();
 
     let store = Store::open_read_only(&path).unwrap();
     let found = store.verify(None).unwrap();

@@ -1,7 +1,5 @@
 //! Runs for tests.
-#![allow(dead_code, reason = "each test binary uses its own part")]
 
-pub mod mount;
 pub mod random;
 
 use instrument::clock::Calibration;

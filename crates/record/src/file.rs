@@ -1,12 +1,63 @@
-//! Writes and reads the document.
+//! One run as one portable file, `….oscope.json`: a JSON document whose schema is
+//! `schema/run-5.schema.json` in this crate. It contains the store's checksums: one for each batch,
+//! point and experiment, and one for the run.
+//!
+//! After a change of the run model, `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-record --test runs
+//! schema` renews the schema. A version may gain optional fields outside batches, which are omitted
+//! while they have their default value, so that checksums stay valid. A change that an older program
+//! would misread, or of a batch, needs a new version.
 
-use super::document::{Document, Envelope, FORMAT, Format, VERSION};
-use super::error::{ExportError, ImportError};
-use crate::checksum::{Proof, RunChecksums, check_document};
+use crate::checksum::{Part, Proof, RunChecksums, check_document, disagreeing};
 use crate::run::Run;
+use crate::store;
+use crate::validation::Invalid;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 use std::borrow::Cow;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+
+/// The version of the document that this program writes and reads.
+pub const VERSION: u32 = 5;
+
+/// One run of oscope, with the machine it ran on and every sample.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "A run of oscope")]
+struct Document<'a> {
+    /// Identifies the document as a run of oscope.
+    pub format: Format,
+    /// The version of this schema.
+    #[schemars(range(min = 5, max = 5))]
+    pub version: u32,
+    /// The run.
+    pub run: Cow<'a, Run>,
+    /// The checksums of its parts. A document that another program made may omit them: its run is unproven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksums: Option<RunChecksums>,
+}
+
+/// Identifies the document as a run of oscope.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+enum Format {
+    /// A run of oscope.
+    #[serde(rename = "oscope-run")]
+    OscopeRun,
+}
+
+/// The first fields of a document of any version.
+#[derive(Debug, Deserialize)]
+struct Envelope {
+    pub format: String,
+    pub version: u64,
+}
+
+/// The value of `format` in documents of every version.
+const FORMAT: &str = "oscope-run";
+
+/// The JSON schema of the document.
+pub fn schema() -> Schema {
+    schema_for!(Document<'_>)
+}
 
 /// Some ten million samples: more than any profile takes, but still within a machine's memory.
 const MAX_BYTES: u64 = 4 << 30;
@@ -33,7 +84,7 @@ pub(crate) fn write(
         checksums: Some(checksums),
     };
     let mut output = BufWriter::new(output);
-    serde_json::to_writer(&mut output, &document).map_err(std::io::Error::from)?;
+    serde_json::to_writer(&mut output, &document).map_err(io::Error::from)?;
     output.write_all(b"\n")?;
     Ok(output.flush()?)
 }
@@ -158,4 +209,63 @@ fn is_run(bytes: &[u8]) -> bool {
     beginning
         .windows(FORMAT.len())
         .any(|window| window == FORMAT.as_bytes())
+}
+
+/// The reason why a run was not exported. The file's contents are then unusable.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The run contains an invalid value.
+    #[error("the run cannot be exported: {0}")]
+    Invalid(#[from] Invalid),
+    /// The store could not read the run.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The file could not be written.
+    #[error("the run could not be written: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The reason why a file was not imported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file could not be read.
+    #[error("the file could not be read: {0}")]
+    Io(#[from] io::Error),
+    /// The file is not a run of oscope.
+    #[error("this is not a run of oscope, which begins with {{\"format\":\"oscope-run\"")]
+    NotARun,
+    /// Another version of oscope wrote the file.
+    #[error(
+        "the file has version {found} of the format, and this oscope reads version {known}: read it \
+         with the oscope that wrote it, or measure again"
+    )]
+    OtherVersion {
+        /// The version of the document.
+        found: u64,
+        /// The version that this program reads.
+        known: u32,
+    },
+    /// The file ends early.
+    #[error("the file is cut off after {0} bytes: fetch it again")]
+    Truncated(usize),
+    /// The file is not in the format that oscope writes.
+    #[error("the file is damaged: {0}")]
+    Damaged(serde_json::Error),
+    /// Parts of the run differ from what oscope wrote.
+    #[error("the file is damaged: {}; fetch it again", disagreeing(.0))]
+    DamagedRun(Vec<Part>),
+    /// The run was exported with checksums, and the file has none.
+    #[error("the file is damaged: its checksums are missing; fetch it again")]
+    NoChecksums,
+    /// The file contains text that is not UTF-8.
+    #[error("the file is damaged: it is not UTF-8 from byte {0} on")]
+    NotText(usize),
+    /// The run contains an invalid value.
+    #[error("the file contains values that cannot have been measured: {0}")]
+    Invalid(#[from] Invalid),
+    /// The file is larger than any run.
+    #[error("the file is larger than {0} bytes: no run is")]
+    TooLarge(u64),
 }

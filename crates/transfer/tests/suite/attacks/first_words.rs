@@ -1,8 +1,8 @@
 //! The greeting, the handshake and the answer are rewritten: downgrades, and proofs that are missing or of
 //! another connection.
 
+use super::scene::{ANSWER, GREETING, OPENING, Scene};
 use crate::common::proxy::{Change, Mischief, Ways};
-use crate::scene::{ANSWER, GREETING, OPENING, Protection, SEALED, Scene};
 use oscope_transfer::Cover;
 use oscope_transfer::method::ReceiveMethod;
 use oscope_transfer::protocol::VERSION;
@@ -63,8 +63,7 @@ fn changes(rows: &'static [(&str, Bytes)], old: &[u8]) -> Vec<(&'static str, Cha
 #[test]
 fn the_first_words_cannot_be_rewritten() {
     for cover in [Cover::Sealed, Cover::Summed, Cover::Bare] {
-        let protection = Protection { cover, ..SEALED };
-        let scene = Scene::new(protection, ReceiveMethod::File);
+        let scene = Scene::new(cover, ReceiveMethod::File);
         let [there, back] = scene.record();
         let no_proof: Change = Arc::new(|words| {
             words.truncate(GREETING);
@@ -75,16 +74,12 @@ fn the_first_words_cannot_be_rewritten() {
         let greetings = greetings.chain([("no proof", no_proof)]);
         let answers = changes(ANSWERS, &back[..ANSWER]).into_iter();
         let answers = answers.chain([("no proof", no_answer)]);
-        let greetings = greetings.map(|(name, change)| {
-            let there = Some(Mischief::Rewrite(OPENING, change));
-            (name, Ways { there, back: None })
-        });
-        let answers = answers.map(|(name, change)| {
-            let back = Some(Mischief::Rewrite(ANSWER, change));
-            (name, Ways { there: None, back })
-        });
+        let greetings =
+            greetings.map(|(name, change)| (name, Mischief::Rewrite(OPENING, change).into()));
+        let answers =
+            answers.map(|(name, change)| (name, Ways::back(Mischief::Rewrite(ANSWER, change))));
         for (name, ways) in greetings.chain(answers) {
-            let (ended, is_done) = scene.until_attacked(|| scene.send_again(vec![ways.clone()]));
+            let (ended, is_done) = scene.attacked(&[ways]);
             assert!(is_done, "{name}: {ended:?}");
             assert_eq!(scene.judge(&ended), None, "{name}, {cover:?}");
         }

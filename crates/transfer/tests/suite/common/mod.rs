@@ -1,5 +1,4 @@
 //! A receiver in a thread of this process, and files to send to it.
-#![allow(dead_code, reason = "each test program uses its own part")]
 
 pub mod proxy;
 
@@ -7,12 +6,13 @@ use choice::Choice;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::{FileName, Part};
 use oscope_transfer::receiver::{self, Event, Receiver};
-use oscope_transfer::sender::{self, Job, Plan, Session, Source, Summary};
+use oscope_transfer::sender::{self, Contents, Job, Plan, Session, Source, Summary};
 use oscope_transfer::{Cover, Error, Limits, Outcome, Result, Token};
 use proxy::{Mischief, between};
 use std::fmt::Display;
 use std::fs::{self, File, Permissions};
-use std::net::SocketAddr;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -158,7 +158,7 @@ impl Served {
     pub fn hold(&self, bytes: u64) -> (SocketAddr, Arc<AtomicBool>) {
         let go_on = Arc::<AtomicBool>::default();
         let mischief = Mischief::Hold(bytes, Arc::clone(&go_on));
-        (between(self.address, mischief), go_on)
+        (between(self.address, [mischief]), go_on)
     }
 
     pub fn start(options: receiver::Options) -> Self {
@@ -374,6 +374,25 @@ pub fn greeting(version: u16) -> [u8; 64] {
     greeting
 }
 
+/// A connection that has said this to a receiver.
+pub fn say(address: SocketAddr, words: &[u8]) -> TcpStream {
+    let mut socket = TcpStream::connect(address).expect("it listens");
+    let patience = Some(PATIENCE);
+    socket.set_read_timeout(patience).expect("a time above 0");
+    // The receiver may close before it has read everything.
+    let _ = socket.write_all(words);
+    socket
+}
+
+/// All that the receiver says before it closes.
+pub fn hear(mut socket: TcpStream) -> Vec<u8> {
+    let mut answer = Vec::new();
+    match socket.read_to_end(&mut answer) {
+        Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("{error}"),
+        _ => answer,
+    }
+}
+
 /// A whole file with this number to send in a session.
 pub fn item(id: u64, name: &str, size: Option<u64>) -> Part<'_> {
     let name = FileName::new(name.as_bytes()).expect("a plain name");
@@ -382,6 +401,13 @@ pub fn item(id: u64, name: &str, size: Option<u64>) -> Part<'_> {
 
 pub fn session(address: SocketAddr, options: &sender::Options) -> Session {
     Session::connect(&address.to_string(), options, [0; 16], (0, 1)).expect("it is welcome")
+}
+
+/// Sends a file over a connection that holds; returns its outcome.
+pub fn deliver(session: &mut Session, item: &Part<'_>, contents: Contents<'_>) -> Outcome {
+    session.send(item, contents).expect("the connection holds");
+    let outcome = session.outcome().expect("the connection holds");
+    outcome.expect("a file was sent").1
 }
 
 /// The options of a sender with a token.
