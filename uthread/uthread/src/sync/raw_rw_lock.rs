@@ -7,7 +7,7 @@ use super::homed::Homed;
 use crate::atomic::AtomicBool;
 use crate::scheduler::{Queue, Waiters};
 use crate::spin::SpinCell;
-use crate::thread::{Control, Wait, Woken};
+use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
 
 /// The use that a thread makes of the value.
@@ -28,6 +28,13 @@ impl Access {
         }
     }
 
+    /// Counts the lock as one that the thread holds, if it writes: readers are not known.
+    fn count(self, thread: &Control) {
+        if self == Self::Write {
+            thread.locks.take();
+        }
+    }
+
     fn of(thread: &Control) -> Self {
         if thread.parcel.get() == WRITES {
             Self::Write
@@ -38,7 +45,8 @@ impl Access {
 }
 
 struct State {
-    writes: bool,
+    /// The thread that writes, or null. It counts the lock as one that it holds, so it stays alive.
+    writer: *const Control,
     readers: usize,
     /// Served in the order of coming, so that neither readers nor writers wait for ever.
     waiters: Waiters<Control>,
@@ -47,22 +55,46 @@ struct State {
 // SAFETY: the queue only links threads, and is used with the spin lock around the state held.
 unsafe impl Send for State {}
 
+/// What a thread gets that asks for the lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Taken,
+    Waits,
+    /// It would wait for itself.
+    Recurs,
+}
+
 impl State {
     fn is_free_for(&self, access: Access) -> bool {
-        !self.writes && (access == Access::Read || self.readers == 0)
+        self.writer.is_null() && (access == Access::Read || self.readers == 0)
     }
 
-    fn take(&mut self, access: Access) {
+    fn take(&mut self, access: Access, thread: &Control) {
         match access {
             Access::Read => self.readers += 1,
-            Access::Write => self.writes = true,
+            Access::Write => self.writer = thread,
         }
     }
 
     fn free(&mut self, access: Access) {
         match access {
             Access::Read => self.readers -= 1,
-            Access::Write => self.writes = false,
+            Access::Write => {
+                // SAFETY: as the field says, and no other thread changes the count.
+                unsafe { (*self.writer).locks.release() };
+                self.writer = ptr::null();
+            }
+        }
+    }
+
+    fn try_take(&mut self, access: Access, me: &Control) -> Answer {
+        if self.waiters.is_empty() && self.is_free_for(access) {
+            self.take(access, me);
+            Answer::Taken
+        } else if ptr::eq(self.writer, me) {
+            Answer::Recurs
+        } else {
+            Answer::Waits
         }
     }
 
@@ -75,7 +107,7 @@ impl State {
             if !self.is_free_for(access) {
                 break;
             }
-            self.take(access);
+            self.take(access, first);
             self.waiters.pop_front();
             // SAFETY: it has just been taken out, and is alive until woken.
             unsafe { admitted.push_back(first) };
@@ -105,7 +137,7 @@ impl Homed for RawRwLock {
 impl RawRwLock {
     pub(super) const fn new() -> Self {
         let state = State {
-            writes: false,
+            writer: ptr::null(),
             readers: 0,
             waiters: Waiters::new(),
         };
@@ -127,25 +159,30 @@ impl RawRwLock {
         self.check(worker, operation);
         worker.enter_blocking(operation);
         let me = worker.current();
-        let taken = self.with(worker, |state| {
-            let taken = state.waiters.is_empty() && state.is_free_for(access);
-            if taken {
-                state.take(access);
-            } else {
+        let answer = self.with(worker, |state| {
+            let answer = state.try_take(access, me);
+            if answer == Answer::Waits {
                 me.parcel.set(access.mark());
                 // SAFETY: a running thread is in no queue; it stays alive while it waits.
                 unsafe { state.waiters.push_back(me) };
             }
-            taken
+            answer
         });
-        let woken = if taken {
-            Woken::Granted
-        } else {
+        let in_time = answer != Answer::Waits || {
             let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
-            worker.block_until(Wait::Lock, deadline_ns, || self.withdraw(worker, me))
+            let woken = worker.block_until(Wait::Lock, deadline_ns, || self.withdraw(worker, me));
+            woken.in_time()
         };
+        if in_time && answer != Answer::Recurs {
+            access.count(me);
+        }
         leave_blocking();
-        woken.in_time()
+        assert!(
+            answer != Answer::Recurs,
+            "deadlock: {} waits for an RwLock that it writes",
+            me.label()
+        );
+        in_time
     }
 
     /// Takes a thread out whose time is up. Others that it stood before may have the lock then.
@@ -164,13 +201,11 @@ impl RawRwLock {
         let worker = require_worker(operation);
         self.check(worker, operation);
         enter();
-        let taken = self.with(worker, |state| {
-            let taken = state.waiters.is_empty() && state.is_free_for(access);
-            if taken {
-                state.take(access);
-            }
-            taken
-        });
+        let me = worker.current();
+        let taken = self.with(worker, |state| state.try_take(access, me)) == Answer::Taken;
+        if taken {
+            access.count(me);
+        }
         leave();
         taken
     }
@@ -193,7 +228,7 @@ impl RawRwLock {
     pub(super) fn is_used(&self) -> bool {
         self.home.is_awaited(|worker| {
             self.with(worker, |state| {
-                state.writes || state.readers > 0 || !state.waiters.is_empty()
+                !state.writer.is_null() || state.readers > 0 || !state.waiters.is_empty()
             })
         })
     }

@@ -14,7 +14,8 @@ use super::lock::{LockResult, TryLockResult, unless_poisoned};
 use super::raw_rw_lock::{Access, RawRwLock};
 
 /// A lock that many readers hold at the same time, or one writer. Threads get it in the order of coming, so a reader
-/// waits while a writer waits before it. A thread must not lock it again while it holds it.
+/// waits while a writer waits before it. A thread must not lock it again while it holds it: a writer that waits for itself
+/// panics, but a reader that does so waits for ever.
 ///
 /// A writer that panics poisons it, as a [`Lock`](crate::Lock).
 ///
@@ -75,7 +76,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard as well, if the lock is poisoned.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is disabled.
+    /// Outside a runtime, while preemption is disabled, and if the caller writes.
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         self.raw.lock(Access::Read, "RwLock::read", None);
         self.reads()
@@ -118,7 +119,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard as well, if the lock is poisoned.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is disabled.
+    /// Same as [`read`](Self::read).
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         self.raw.lock(Access::Write, "RwLock::write", None);
         self.writes()
