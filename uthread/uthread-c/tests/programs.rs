@@ -349,12 +349,26 @@ fn a_process_ends_in_each_of_its_ways() {
         ("exit", 5, ""),
         ("return", 4, ""),
         ("last thread", 0, "the last thread\n"),
+        ("ignored", 1, ""),
         ("handler before", 9, ""),
         ("handler after", 9, ""),
     ] {
         let output = run(&program, &[way]);
         assert_eq!(output.status.code(), Some(code), "{way}: {output:?}");
         assert_eq!(output.stdout, text.as_bytes(), "{way}");
+    }
+}
+
+/// The library's handler of faults leaves the signal of kill(2) its effect, at the first time.
+#[test]
+fn the_signal_of_a_fault_that_is_sent_ends_the_process() {
+    use std::os::unix::process::ExitStatusExt;
+    let installed = Installed::new();
+    let program = installed.build(&source("tests/c/process.c"), &[], true);
+    let Some(program) = program else { return };
+    for way in ["raise", "kill"] {
+        let output = run(&program, &[way]);
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
     }
 }
 
