@@ -252,7 +252,7 @@ int uthread_join(uthread_t *thread, void **value);
 /* The same within a time; after -ETIMEDOUT the thread must still be joined or detached. */
 int uthread_join_timed(uthread_t *thread, void **value, unsigned int microseconds);
 
-/* Frees the handle; the thread runs on. */
+/* Frees the handle; the thread, which may be the caller, runs on. */
 int uthread_detach(uthread_t *thread);
 
 /* The running thread; the handle is good until the thread is joined, or else until it ends. NULL
@@ -375,8 +375,8 @@ int uthread_reclock_lock_timed(uthread_reclock_t *lock, unsigned int microsecond
 int uthread_reclock_unlock(uthread_reclock_t *lock);
 
 /* A lock that many readers hold at the same time, or one writer. Threads get it in the order of coming. A thread must
- * not lock it again while it holds it. -EBUSY: the calls that try find it locked; -EPERM: another thread writes, or
- * nobody holds it. */
+ * not lock it again while it holds it: a writer gets -EDEADLK, but a reader may wait for ever. -EBUSY: the calls that
+ * try find it locked; -EPERM: another thread writes, or nobody holds it. */
 typedef struct uthread_rwlock uthread_rwlock_t;
 
 uthread_rwlock_t *uthread_rwlock_create(void);
