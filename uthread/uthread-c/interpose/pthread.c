@@ -203,8 +203,15 @@ int pthread_cond_broadcast(pthread_cond_t *cond) {
 
 /* ---- pthread_once(3) ----------------------------------------------------------------------- */
 
-/* glibc's own value for what is done, which compiled programs may compare. */
-enum { FRESH = 0, PENDING = 1, DONE = 2, AWAITED = 4 };
+/* glibc's own value for what is done, which compiled programs may compare. What is pending has in the upper bits how
+ * many forks led to its process: in a child, nobody goes on with what another thread began. */
+enum { FRESH = 0, PENDING = 1, DONE = 2, AWAITED = 4, FORK = 8 };
+
+static int forks;
+
+static void count_fork(void) { forks += FORK; }
+
+__attribute__((constructor)) static void count_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
 
 static void end_once(pthread_once_t *once, int state) {
     if (__atomic_exchange_n(once, state, __ATOMIC_RELEASE) & AWAITED) futex(once, FUTEX_WAKE, INT_MAX);
@@ -218,16 +225,18 @@ static void give_up(pthread_once_t **once) {
 static int once_is_settled(void *once) { return !(__atomic_load_n((pthread_once_t *)once, __ATOMIC_RELAXED) & PENDING); }
 
 int pthread_once(pthread_once_t *once, void (*function)(void)) {
+    const int pending = PENDING | forks;
     for (;;) {
-        int seen = FRESH;
-        if (__atomic_compare_exchange_n(once, &seen, PENDING, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+        int seen = __atomic_load_n(once, __ATOMIC_ACQUIRE);
+        if (seen & DONE) return 0;
+        if ((seen & ~AWAITED) != pending) {
+            if (!__atomic_compare_exchange_n(once, &seen, pending, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
             __attribute__((cleanup(give_up))) pthread_once_t *unwound = once;
             function();
             unwound = NULL;
             end_once(once, DONE);
             return 0;
         }
-        if (seen & DONE) return 0;
         if (uthread_may_wait())
             pause_until(once_is_settled, once);
         else if (seen & AWAITED ||

@@ -2,6 +2,7 @@
 // hold them, and by kernel threads. Arguments: the slice in us and the number of workers. Ends with 1 at the first
 // broken promise.
 #include <pthread.h>
+#include <sys/wait.h>
 
 #include <cerrno>
 #include <chrono>
@@ -136,6 +137,31 @@ static void once_is_once() {
     CHECK(attempts == 3);
 }
 
+static pthread_once_t half_done = PTHREAD_ONCE_INIT;
+static bool begun, goes_on;
+
+static void is_interrupted() {
+    __atomic_store_n(&begun, true, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&goes_on, __ATOMIC_SEQ_CST)) uthread_yield();
+}
+
+// The child of a fork does not wait for a thread that is not there: it calls the function again.
+static void a_child_begins_once_more() {
+    uthread::thread other([] { CHECK(pthread_once(&half_done, is_interrupted) == 0); });
+    while (!__atomic_load_n(&begun, __ATOMIC_SEQ_CST)) uthread_yield();
+    pid_t child = fork();
+    CHECK(child >= 0);
+    __atomic_store_n(&goes_on, true, __ATOMIC_SEQ_CST);
+    if (child == 0) {
+        alarm(60);
+        CHECK(pthread_once(&half_done, is_interrupted) == 0);
+        _exit(0);
+    }
+    other.join();
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 // A request in a wait for a mutex ends the next wait.
 static void a_request_is_kept() {
     std::mutex mutex;
@@ -184,6 +210,7 @@ int main(int count, char **arguments) {
     misuse_is_found();
     everything_arrives();
     once_is_once();
+    a_child_begins_once_more();
     a_request_is_kept();
     without_preemption();
     std::puts("one at a time");
