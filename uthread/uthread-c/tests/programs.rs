@@ -593,11 +593,12 @@ fn pkg_config_and_cmake_find_the_library() {
             assert!(output.status.success(), "{output:?}");
             let text = String::from_utf8_lossy(&output.stdout);
             let flags: Vec<_> = text.split_whitespace().collect();
-            let place = |flag| flags.iter().position(|other| *other == flag);
-            for name in ["-luthread-cxx", "-luthread-pthread"] {
-                let before = place(name).is_some() && place(name) < place("-luthread");
-                assert!(before, "{text}");
+            for name in ["cxx", "pthread"] {
+                // In one flag: pkg-config leaves out those that come twice.
+                let kept = format!("-Wl,--push-state,--no-as-needed,-luthread-{name},--pop-state");
+                assert!(flags.contains(&kept.as_str()), "{text}");
             }
+            assert_eq!(flags.last(), Some(&"-luthread"), "{text}");
         }
         Err(error) => eprintln!("skipped: no pkg-config ({error})"),
     }
@@ -609,6 +610,7 @@ fn pkg_config_and_cmake_find_the_library() {
                  foreach(kind uthread static)\n\
                  add_executable(zoo-${kind} ${SOURCE})\n\
                  target_link_libraries(zoo-${kind} uthread::${kind})\nendforeach()\n\
+                 target_link_libraries(zoo-uthread uthread::cxx uthread::pthread -Wl,--as-needed)\n\
                  find_package(Threads REQUIRED)\n\
                  foreach(kind cxx cxx-static pthread pthread-static)\n\
                  if(kind MATCHES cxx)\nset(program ${STATICS})\nelse()\nset(program ${MUTEXES})\nendif()\n\
@@ -650,6 +652,12 @@ fn pkg_config_and_cmake_find_the_library() {
     for kind in ["uthread", "static"] {
         let text = text_of(&project.join(format!("build/zoo-{kind}")), &["20"]);
         assert!(text.contains("21 were in the room"), "{text}");
+    }
+    // Although the program uses nothing of them.
+    let program = std::fs::read(project.join("build/zoo-uthread")).expect("it was just run");
+    for name in ["libuthread-cxx.so.0", "libuthread-pthread.so.0"] {
+        let names = |bytes: &[u8]| bytes == name.as_bytes();
+        assert!(program.windows(name.len()).any(names), "{name}");
     }
     for (kind, expected) in [
         ("cxx", STATICS),
