@@ -70,8 +70,9 @@
  *     All user threads of a worker share one kernel thread, hence its thread-local values
  *     (_Thread_local, thread_local). Between uthread_preempt_disable() and uthread_preempt_enable() no
  *     other thread runs on the worker: use them around such values, and around whatever the program
- *     has linked statically that is not re-entrant (an allocator, for example).
- *     A program that is linked statically to its C library has no slices: -ENOEXEC.
+ *     has linked statically that is not re-entrant (a generator of random numbers, for example).
+ *     A program that is linked statically to its C library, or to an allocator that defines malloc, has no slices:
+ *     -ENOEXEC.
  *     While no other thread is ready, the timer stops within a slice. The next tick comes when a time limit
  *     passes, a transfer ends or another worker has something for this one. A tick in a shared library is
  *     tried again at doubling intervals up to a slice or 2 ms, and takes effect at the end of the next call of this library

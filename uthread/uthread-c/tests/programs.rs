@@ -310,6 +310,15 @@ fn a_fork_keeps_the_calling_thread_and_no_other() {
     }
 }
 
+#[test]
+fn a_program_with_its_own_malloc_has_threads_without_slices() {
+    let installed = Installed::new();
+    let flags = ["-DOWN_MALLOC", "-fno-builtin"];
+    let program = installed.build(&source("tests/c/static.c"), &flags, true);
+    let Some(program) = program else { return };
+    assert_eq!(text_of(&program, &[]), "no slices, threads\n");
+}
+
 /// The slices in us and the numbers of workers with which programs run.
 const SLICES_AND_WORKERS: [[&str; 2]; 4] = [["0", "1"], ["100", "1"], ["0", "2"], ["100", "2"]];
 
