@@ -87,6 +87,15 @@ impl State {
         }
     }
 
+    /// The access that `me` may have: who reads is not known.
+    fn access_of(&self, me: &Control) -> Option<Access> {
+        if ptr::eq(self.writer, me) {
+            Some(Access::Write)
+        } else {
+            (self.writer.is_null() && self.readers > 0).then_some(Access::Read)
+        }
+    }
+
     fn try_take(&mut self, access: Access, me: &Control) -> Answer {
         if self.waiters.is_empty() && self.is_free_for(access) {
             self.take(access, me);
@@ -212,16 +221,34 @@ impl RawRwLock {
 
     /// Releases the lock, which the running thread holds for this access.
     pub(super) fn unlock(&self, access: Access, operation: &str) {
+        self.release(operation, |_, _| Some(access));
+    }
+
+    /// Releases the lock for the running thread if it writes, else for one that reads; `false` if another thread writes, or
+    /// nobody holds the lock.
+    pub(super) fn unlock_forgotten(&self, operation: &str) -> bool {
+        self.release(operation, State::access_of)
+    }
+
+    fn release(
+        &self,
+        operation: &str,
+        access: impl FnOnce(&State, &Control) -> Option<Access>,
+    ) -> bool {
         let worker = require_worker(operation);
         // The thread may hold the lock since before a fork.
         self.check(worker, operation);
         enter();
         let admitted = self.with(worker, |state| {
+            let access = access(state, worker.current())?;
             state.free(access);
-            state.admit()
+            Some(state.admit())
         });
-        wake(worker, &admitted);
+        if let Some(admitted) = &admitted {
+            wake(worker, admitted);
+        }
         leave();
+        admitted.is_some()
     }
 
     /// True if a thread holds the lock or waits for it, or may do so in a runtime that the caller is not in.

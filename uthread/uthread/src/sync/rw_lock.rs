@@ -212,14 +212,14 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl RwLock<()> {
-    /// Releases the lock whose guard was forgotten.
+    /// Releases the lock for the running thread if it writes, else for one that reads; `false` if another thread writes, or
+    /// nobody holds the lock.
     ///
     /// # Safety
-    /// The running thread holds it, to write or to read.
+    /// The guard was forgotten.
     #[doc(hidden)]
-    pub unsafe fn force_unlock(&self, writes: bool) {
-        let access = if writes { Access::Write } else { Access::Read };
-        self.raw.unlock(access, "RwLock::unlock");
+    pub unsafe fn unlock_forgotten(&self) -> bool {
+        self.raw.unlock_forgotten("RwLock::unlock")
     }
 
     /// True if a thread holds the lock or waits for it, or may do so in a runtime that the caller is not in.
