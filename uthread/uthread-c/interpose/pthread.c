@@ -39,21 +39,20 @@ static int is_of_kind(const pthread_mutex_t *mutex, int kind) { return (mutex->_
 
 /* The user thread that owns the mutex. The C library uses this word for robust mutexes, and those that inherit
  * priorities. These and shared ones are counted as owned by kernel threads. */
-static uint32_t owner_of(const pthread_mutex_t *mutex) {
-    if (mutex->__data.__kind & ROBUST_INHERIT_OR_SHARED) return 0;
-    return (uint32_t)(uintptr_t)__atomic_load_n(&mutex->__data.__list.__prev, __ATOMIC_RELAXED);
+static void *owner_of(const pthread_mutex_t *mutex) {
+    if (mutex->__data.__kind & ROBUST_INHERIT_OR_SHARED) return NULL;
+    return __atomic_load_n(&mutex->__data.__list.__prev, __ATOMIC_RELAXED);
 }
 
-static void set_owner(pthread_mutex_t *mutex, uint32_t owner) {
-    void *word = (void *)(uintptr_t)owner;
+static void set_owner(pthread_mutex_t *mutex, void *owner) {
     if (!(mutex->__data.__kind & ROBUST_INHERIT_OR_SHARED))
-        __atomic_store_n(&mutex->__data.__list.__prev, word, __ATOMIC_RELAXED);
+        __atomic_store_n(&mutex->__data.__list.__prev, owner, __ATOMIC_RELAXED);
 }
 
 /* Another user thread of this kernel thread owns the mutex. */
 static int belongs_to_a_neighbour(const pthread_mutex_t *mutex) {
-    uint32_t owner = owner_of(mutex);
-    if (owner == 0 || owner == user_thread()) return 0;
+    void *owner = owner_of(mutex);
+    if (!owner || owner == uthread_self()) return 0;
     return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == (int)syscall(SYS_gettid);
 }
 
@@ -61,7 +60,7 @@ static int belongs_to_a_neighbour(const pthread_mutex_t *mutex) {
 static int try_to_lock(pthread_mutex_t *mutex) {
     uthread_preempt_disable();
     int error = belongs_to_a_neighbour(mutex) ? EBUSY : NEXT(pthread_mutex_trylock)(mutex);
-    if (error == 0) set_owner(mutex, user_thread());
+    if (error == 0) set_owner(mutex, uthread_self());
     uthread_preempt_enable();
     return error;
 }
@@ -94,14 +93,14 @@ static int lock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *
     struct attempt attempt = {mutex, until, clock, try_to_lock(mutex)};
     if (attempt.error != EBUSY) return attempt.error;
     if (until && !is_time(until)) return EINVAL;
-    if (is_of_kind(mutex, PTHREAD_MUTEX_ERRORCHECK) && owner_of(mutex) == user_thread()) return EDEADLK;
+    if (is_of_kind(mutex, PTHREAD_MUTEX_ERRORCHECK) && owner_of(mutex) == uthread_self()) return EDEADLK;
     if (uthread_may_wait())
         pause_until(attempt_is_over, &attempt);
     else if (belongs_to_a_neighbour(mutex))
         fail("uthread: a thread that holds preemption off wants a mutex that another thread of its worker owns\n");
     else {
         attempt.error = until ? NEXT(pthread_mutex_clocklock)(mutex, clock, until) : NEXT(pthread_mutex_lock)(mutex);
-        if (attempt.error == 0) set_owner(mutex, user_thread());
+        if (attempt.error == 0) set_owner(mutex, uthread_self());
     }
     return attempt.error;
 }
@@ -128,7 +127,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     int is_recursive = is_of_kind(mutex, PTHREAD_MUTEX_RECURSIVE);
     if ((is_recursive || is_of_kind(mutex, PTHREAD_MUTEX_ERRORCHECK)) && belongs_to_a_neighbour(mutex)) return EPERM;
     uthread_preempt_disable();
-    if (owner_of(mutex) == user_thread() && !(is_recursive && mutex->__data.__count > 1)) set_owner(mutex, 0);
+    if (owner_of(mutex) == uthread_self() && !(is_recursive && mutex->__data.__count > 1)) set_owner(mutex, NULL);
     int error = NEXT(pthread_mutex_unlock)(mutex);
     uthread_preempt_enable();
     return error;

@@ -70,6 +70,13 @@ static void a_recursive_mutex_belongs_to_a_user_thread() {
     last.join();
 }
 
+// The next thread in the place of one that has ended does not get in.
+static void what_a_thread_leaves_stays_locked() {
+    std::recursive_mutex mutex;
+    uthread::thread([&] { mutex.lock(); }).join();
+    for (int i = 0; i < 3; i++) uthread::thread([&] { CHECK(!mutex.try_lock()); }).join();
+}
+
 static void misuse_is_found() {
     pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
     CHECK(pthread_mutex_lock(&mutex) == 0 && pthread_mutex_lock(&mutex) == EDEADLK);
@@ -207,6 +214,7 @@ int main(int count, char **arguments) {
     one_is_inside<std::recursive_mutex>();
     one_is_inside<std::timed_mutex>();
     a_recursive_mutex_belongs_to_a_user_thread();
+    what_a_thread_leaves_stays_locked();
     misuse_is_found();
     everything_arrives();
     once_is_once();
