@@ -144,8 +144,8 @@ public:
 };
 
 // A thread that is joined at the end of its scope, unless it was detached. join() throws what the thread threw, and
-// so does the end of the scope if nobody has called join(). If another exception ends the scope, or the thread was
-// detached, what it threw is written to the standard error.
+// so does the end of the scope if nobody has called join(); where it must not wait, it throws an error. If another
+// exception ends the scope, or the thread was detached, what it threw is written to the standard error.
 class thread {
 public:
     thread() = default;
@@ -228,8 +228,14 @@ private:
         no_terminate until_joined;
         auto *handle = std::exchange(handle_, nullptr);
         bool cancelled = false;
-        while (uthread_join(handle, nullptr) == -ECANCELED) cancelled = true;
+        int result;
+        while ((result = uthread_join(handle, nullptr)) == -ECANCELED) cancelled = true;
         if (cancelled) uthread_cancel(uthread_self());
+        // Where the caller may not wait: the thread has ended with its runtime, or it still uses what it borrows.
+        if (result == -EPERM && task_.use_count() > 1) {
+            uthread_detach(handle);
+            return std::make_exception_ptr(error(result));
+        }
         return std::exchange(task_->failure, nullptr);
     }
 

@@ -78,6 +78,10 @@ int main() {
               uthread::thread thread(throws_up);
               thread.join();
           }) == "of a thread");
+    CHECK(error_of([] {
+              uthread::no_preempt off;
+              uthread::thread thread([] {});
+          }) == EPERM);
     // Two at once: the first goes on, and the other is written.
     CHECK(thrown_by([] {
               uthread::thread thread(throws_up);
