@@ -38,7 +38,7 @@ miri() {
 
 # Memory that is not there or was never written. The library tells valgrind of its stacks.
 valgrind() {
-    CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1" \
+    CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --leak-check=no --error-exitcode=1" \
         cargo test --release --locked --target "$target" -p uthread --test threads --test locks --test sharing --test select
 }
 

@@ -25,7 +25,10 @@ foreach(uthread_name cxx pthread)
     set_target_properties(uthread::${uthread_name} PROPERTIES
       IMPORTED_LOCATION "${uthread_prefix}/lib/libuthread-${uthread_name}.so"
       IMPORTED_SONAME "libuthread-${uthread_name}.so.0"
-      INTERFACE_LINK_LIBRARIES "uthread::uthread")
+      INTERFACE_LINK_LIBRARIES "uthread::uthread"
+      # A program needs the library for the code of other shared libraries as well, which as-needed does not count.
+      INTERFACE_LINK_OPTIONS
+        "LINKER:--push-state,--no-as-needed,${uthread_prefix}/lib/libuthread-${uthread_name}.so,--pop-state")
   endif()
 
   if(NOT TARGET uthread::${uthread_name}-static AND EXISTS "${uthread_prefix}/lib/libuthread-${uthread_name}.a")

@@ -70,8 +70,9 @@
  *     All user threads of a worker share one kernel thread, hence its thread-local values
  *     (_Thread_local, thread_local). Between uthread_preempt_disable() and uthread_preempt_enable() no
  *     other thread runs on the worker: use them around such values, and around whatever the program
- *     has linked statically that is not re-entrant (an allocator, for example).
- *     A program that is linked statically to its C library has no slices: -ENOEXEC.
+ *     has linked statically that is not re-entrant (a generator of random numbers, for example).
+ *     A program that is linked statically to its C library, or to an allocator that defines malloc, has no slices:
+ *     -ENOEXEC.
  *     While no other thread is ready, the timer stops within a slice. The next tick comes when a time limit
  *     passes, a transfer ends or another worker has something for this one. A tick in a shared library is
  *     tried again at doubling intervals up to a slice or 2 ms, and takes effect at the end of the next call of this library
@@ -252,7 +253,7 @@ int uthread_join(uthread_t *thread, void **value);
 /* The same within a time; after -ETIMEDOUT the thread must still be joined or detached. */
 int uthread_join_timed(uthread_t *thread, void **value, unsigned int microseconds);
 
-/* Frees the handle; the thread runs on. */
+/* Frees the handle; the thread, which may be the caller, runs on. */
 int uthread_detach(uthread_t *thread);
 
 /* The running thread; the handle is good until the thread is joined, or else until it ends. NULL
@@ -375,8 +376,8 @@ int uthread_reclock_lock_timed(uthread_reclock_t *lock, unsigned int microsecond
 int uthread_reclock_unlock(uthread_reclock_t *lock);
 
 /* A lock that many readers hold at the same time, or one writer. Threads get it in the order of coming. A thread must
- * not lock it again while it holds it. -EBUSY: the calls that try find it locked; -EPERM: another thread writes, or
- * nobody holds it. */
+ * not lock it again while it holds it: a writer gets -EDEADLK, but a reader may wait for ever. -EBUSY: the calls that
+ * try find it locked; -EPERM: another thread writes, or nobody holds it. */
 typedef struct uthread_rwlock uthread_rwlock_t;
 
 uthread_rwlock_t *uthread_rwlock_create(void);

@@ -46,6 +46,9 @@ inline int check(int result) {
 }
 
 namespace detail {
+// False for an attempt that found what it wanted in use. All else that fails is thrown.
+inline bool succeeded(int result, int in_use) { return result != in_use && check(result) == 0; }
+
 // What exit() throws: destructors run, and the thread ends.
 struct exit_request {};
 
@@ -141,8 +144,8 @@ public:
 };
 
 // A thread that is joined at the end of its scope, unless it was detached. join() throws what the thread threw, and
-// so does the end of the scope if nobody has called join(). If another exception ends the scope, or the thread was
-// detached, what it threw is written to the standard error.
+// so does the end of the scope if nobody has called join(); where it must not wait, it throws an error. If another
+// exception ends the scope, or the thread was detached, what it threw is written to the standard error.
 class thread {
 public:
     thread() = default;
@@ -225,8 +228,14 @@ private:
         no_terminate until_joined;
         auto *handle = std::exchange(handle_, nullptr);
         bool cancelled = false;
-        while (uthread_join(handle, nullptr) == -ECANCELED) cancelled = true;
+        int result;
+        while ((result = uthread_join(handle, nullptr)) == -ECANCELED) cancelled = true;
         if (cancelled) uthread_cancel(uthread_self());
+        // Where the caller may not wait: the thread has ended with its runtime, or it still uses what it borrows.
+        if (result == -EPERM && task_.use_count() > 1) {
+            uthread_detach(handle);
+            return std::make_exception_ptr(error(result));
+        }
         return std::exchange(task_->failure, nullptr);
     }
 
@@ -272,7 +281,7 @@ public:
     mutex &operator=(const mutex &) = delete;
 
     void lock() { check(uthread_lock(raw_)); }
-    bool try_lock() { return uthread_trylock(raw_) == 0; }
+    bool try_lock() { return detail::succeeded(uthread_trylock(raw_), -EBUSY); }
     // False if the lock was not free in all that time, here and in the waits below.
     bool try_lock_for(std::chrono::microseconds limit) {
         return detail::within(limit, [&](unsigned int us) { return uthread_lock_timed(raw_, us); });
@@ -295,7 +304,7 @@ public:
     spin_lock &operator=(const spin_lock &) = delete;
 
     void lock() { check(uthread_spinlock_lock(raw_)); }
-    bool try_lock() { return uthread_spinlock_trylock(raw_) == 0; }
+    bool try_lock() { return detail::succeeded(uthread_spinlock_trylock(raw_), -EBUSY); }
     void unlock() { check(uthread_spinlock_unlock(raw_)); }
 
 private:
@@ -311,14 +320,14 @@ public:
     shared_mutex &operator=(const shared_mutex &) = delete;
 
     void lock() { check(uthread_rwlock_write(raw_)); }
-    bool try_lock() { return uthread_rwlock_trywrite(raw_) == 0; }
+    bool try_lock() { return detail::succeeded(uthread_rwlock_trywrite(raw_), -EBUSY); }
     bool try_lock_for(std::chrono::microseconds limit) {
         return detail::within(
             limit, [&](unsigned int us) { return uthread_rwlock_write_timed(raw_, us); });
     }
     void unlock() { check(uthread_rwlock_unlock(raw_)); }
     void lock_shared() { check(uthread_rwlock_read(raw_)); }
-    bool try_lock_shared() { return uthread_rwlock_tryread(raw_) == 0; }
+    bool try_lock_shared() { return detail::succeeded(uthread_rwlock_tryread(raw_), -EBUSY); }
     bool try_lock_shared_for(std::chrono::microseconds limit) {
         return detail::within(
             limit, [&](unsigned int us) { return uthread_rwlock_read_timed(raw_, us); });
@@ -338,7 +347,7 @@ public:
     recursive_mutex &operator=(const recursive_mutex &) = delete;
 
     void lock() { check(uthread_reclock_lock(raw_)); }
-    bool try_lock() { return uthread_reclock_trylock(raw_) == 0; }
+    bool try_lock() { return detail::succeeded(uthread_reclock_trylock(raw_), -EBUSY); }
     bool try_lock_for(std::chrono::microseconds limit) {
         return detail::within(
             limit, [&](unsigned int us) { return uthread_reclock_lock_timed(raw_, us); });
@@ -425,7 +434,7 @@ public:
     semaphore &operator=(const semaphore &) = delete;
 
     void wait() { check(uthread_sem_wait(raw_)); }
-    bool try_wait() { return uthread_sem_trywait(raw_) == 0; }
+    bool try_wait() { return detail::succeeded(uthread_sem_trywait(raw_), -EAGAIN); }
     bool wait_for(std::chrono::microseconds limit) {
         return detail::within(limit, [&](unsigned int us) { return uthread_sem_wait_timed(raw_, us); });
     }

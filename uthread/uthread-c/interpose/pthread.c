@@ -39,21 +39,20 @@ static int is_of_kind(const pthread_mutex_t *mutex, int kind) { return (mutex->_
 
 /* The user thread that owns the mutex. The C library uses this word for robust mutexes, and those that inherit
  * priorities. These and shared ones are counted as owned by kernel threads. */
-static uint32_t owner_of(const pthread_mutex_t *mutex) {
-    if (mutex->__data.__kind & ROBUST_INHERIT_OR_SHARED) return 0;
-    return (uint32_t)(uintptr_t)__atomic_load_n(&mutex->__data.__list.__prev, __ATOMIC_RELAXED);
+static void *owner_of(const pthread_mutex_t *mutex) {
+    if (mutex->__data.__kind & ROBUST_INHERIT_OR_SHARED) return NULL;
+    return __atomic_load_n(&mutex->__data.__list.__prev, __ATOMIC_RELAXED);
 }
 
-static void set_owner(pthread_mutex_t *mutex, uint32_t owner) {
-    void *word = (void *)(uintptr_t)owner;
+static void set_owner(pthread_mutex_t *mutex, void *owner) {
     if (!(mutex->__data.__kind & ROBUST_INHERIT_OR_SHARED))
-        __atomic_store_n(&mutex->__data.__list.__prev, word, __ATOMIC_RELAXED);
+        __atomic_store_n(&mutex->__data.__list.__prev, owner, __ATOMIC_RELAXED);
 }
 
 /* Another user thread of this kernel thread owns the mutex. */
 static int belongs_to_a_neighbour(const pthread_mutex_t *mutex) {
-    uint32_t owner = owner_of(mutex);
-    if (owner == 0 || owner == user_thread()) return 0;
+    void *owner = owner_of(mutex);
+    if (!owner || owner == uthread_self()) return 0;
     return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == (int)syscall(SYS_gettid);
 }
 
@@ -61,7 +60,7 @@ static int belongs_to_a_neighbour(const pthread_mutex_t *mutex) {
 static int try_to_lock(pthread_mutex_t *mutex) {
     uthread_preempt_disable();
     int error = belongs_to_a_neighbour(mutex) ? EBUSY : NEXT(pthread_mutex_trylock)(mutex);
-    if (error == 0) set_owner(mutex, user_thread());
+    if (error == 0) set_owner(mutex, uthread_self());
     uthread_preempt_enable();
     return error;
 }
@@ -94,14 +93,14 @@ static int lock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *
     struct attempt attempt = {mutex, until, clock, try_to_lock(mutex)};
     if (attempt.error != EBUSY) return attempt.error;
     if (until && !is_time(until)) return EINVAL;
-    if (is_of_kind(mutex, PTHREAD_MUTEX_ERRORCHECK) && owner_of(mutex) == user_thread()) return EDEADLK;
+    if (is_of_kind(mutex, PTHREAD_MUTEX_ERRORCHECK) && owner_of(mutex) == uthread_self()) return EDEADLK;
     if (uthread_may_wait())
         pause_until(attempt_is_over, &attempt);
     else if (belongs_to_a_neighbour(mutex))
         fail("uthread: a thread that holds preemption off wants a mutex that another thread of its worker owns\n");
     else {
         attempt.error = until ? NEXT(pthread_mutex_clocklock)(mutex, clock, until) : NEXT(pthread_mutex_lock)(mutex);
-        if (attempt.error == 0) set_owner(mutex, user_thread());
+        if (attempt.error == 0) set_owner(mutex, uthread_self());
     }
     return attempt.error;
 }
@@ -128,7 +127,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     int is_recursive = is_of_kind(mutex, PTHREAD_MUTEX_RECURSIVE);
     if ((is_recursive || is_of_kind(mutex, PTHREAD_MUTEX_ERRORCHECK)) && belongs_to_a_neighbour(mutex)) return EPERM;
     uthread_preempt_disable();
-    if (owner_of(mutex) == user_thread() && !(is_recursive && mutex->__data.__count > 1)) set_owner(mutex, 0);
+    if (owner_of(mutex) == uthread_self() && !(is_recursive && mutex->__data.__count > 1)) set_owner(mutex, NULL);
     int error = NEXT(pthread_mutex_unlock)(mutex);
     uthread_preempt_enable();
     return error;
@@ -203,8 +202,15 @@ int pthread_cond_broadcast(pthread_cond_t *cond) {
 
 /* ---- pthread_once(3) ----------------------------------------------------------------------- */
 
-/* glibc's own value for what is done, which compiled programs may compare. */
-enum { FRESH = 0, PENDING = 1, DONE = 2, AWAITED = 4 };
+/* glibc's own value for what is done, which compiled programs may compare. What is pending has in the upper bits how
+ * many forks led to its process: in a child, nobody goes on with what another thread began. */
+enum { FRESH = 0, PENDING = 1, DONE = 2, AWAITED = 4, FORK = 8 };
+
+static int forks;
+
+static void count_fork(void) { forks += FORK; }
+
+__attribute__((constructor)) static void count_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
 
 static void end_once(pthread_once_t *once, int state) {
     if (__atomic_exchange_n(once, state, __ATOMIC_RELEASE) & AWAITED) futex(once, FUTEX_WAKE, INT_MAX);
@@ -218,16 +224,18 @@ static void give_up(pthread_once_t **once) {
 static int once_is_settled(void *once) { return !(__atomic_load_n((pthread_once_t *)once, __ATOMIC_RELAXED) & PENDING); }
 
 int pthread_once(pthread_once_t *once, void (*function)(void)) {
+    const int pending = PENDING | forks;
     for (;;) {
-        int seen = FRESH;
-        if (__atomic_compare_exchange_n(once, &seen, PENDING, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+        int seen = __atomic_load_n(once, __ATOMIC_ACQUIRE);
+        if (seen & DONE) return 0;
+        if ((seen & ~AWAITED) != pending) {
+            if (!__atomic_compare_exchange_n(once, &seen, pending, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
             __attribute__((cleanup(give_up))) pthread_once_t *unwound = once;
             function();
             unwound = NULL;
             end_once(once, DONE);
             return 0;
         }
-        if (seen & DONE) return 0;
         if (uthread_may_wait())
             pause_until(once_is_settled, once);
         else if (seen & AWAITED ||

@@ -74,7 +74,7 @@ unsafe extern "C-unwind" fn uthread_strerror(error: c_int) -> *const c_char {
         libc::EINVAL => c"a value is out of its range",
         libc::ECANCELED => c"the wait was cancelled",
         libc::ENOMEM => c"there is no memory for a stack",
-        libc::ENOEXEC => c"a program that is linked statically to its C library has no time slices",
+        libc::ENOEXEC => c"a program that contains its C library, or a malloc of its own, has no time slices",
         libc::ETIMEDOUT => c"the time was up",
         libc::EPIPE => c"the channel is closed",
         libc::ENOTRECOVERABLE => c"a thread or the library failed; its message says why",

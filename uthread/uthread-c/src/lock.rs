@@ -84,8 +84,8 @@ unsafe extern "C-unwind" fn uthread_lock(lock: *const CLock) -> c_int {
     quickly(lock, |lock| lock.lock.take_quickly(), wait)
 }
 
-/// Keeps the lock of an attempt; else the error is `refused`.
-fn keep(attempt: TryLockResult<LockGuard<'_, ()>>, refused: Errno) -> Result<c_int, Errno> {
+/// Keeps the lock of an attempt; else the error is `refused`. No panic of C's poisons a lock.
+pub(crate) fn keep<G>(attempt: TryLockResult<G>, refused: Errno) -> Result<c_int, Errno> {
     if let Err(TryLockError::WouldBlock) = attempt {
         return Err(refused);
     }

@@ -413,12 +413,9 @@ pub(crate) struct Joining {
 /// Takes the right to join a thread.
 ///
 /// # Errors
-/// Those of [`with`], `EINVAL` if nobody may join the thread, or somebody joins it, and `EDEADLK` for the running thread.
+/// Those of [`with`], and `EINVAL` if nobody may join the thread, or somebody joins it.
 pub(crate) fn take(thread: *const CThread) -> Result<Joining, Errno> {
     let (record, generation) = find(thread)?;
-    if own().is_some_and(|own| ptr::eq(own, record)) && record.generation() == generation {
-        return Err(libc::EDEADLK);
-    }
     let handle = record.with_generation(generation, |state| match &mut state.thread {
         Known::Created { handle, is_taken } if !*is_taken => {
             *is_taken = true;
@@ -508,6 +505,11 @@ pub(crate) fn adopt() -> &'static Record {
 pub(crate) fn own() -> Option<&'static Record> {
     // SAFETY: only `lend` and `adopt` give threads a value, and records are never freed.
     own_value().map(|record| unsafe { record.cast::<Record>().as_ref() })
+}
+
+/// True for a handle of the running thread.
+pub(crate) fn is_own(thread: *const CThread) -> bool {
+    own().is_some_and(|own| own.handle() == thread)
 }
 
 /// Works with the record of the running thread, if it has one.

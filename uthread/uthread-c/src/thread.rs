@@ -142,6 +142,9 @@ unsafe fn join(
         if !uthread::is_user_thread() {
             return Err(libc::EPERM);
         }
+        if record::is_own(thread) {
+            return Err(libc::EDEADLK);
+        }
         let mut joining = record::take(thread)?;
         if !wait(joining.handle()) {
             return Err(libc::ETIMEDOUT);
@@ -296,7 +299,11 @@ unsafe extern "C-unwind" fn uthread_terminate_disable() {
 unsafe extern "C-unwind" fn uthread_terminate_enable() {
     let _back_at_the_end = ErrorNumber::keep();
     with_own(|own| {
-        let last = own.held_off.fetch_sub(1, Ordering::Relaxed) == 1;
+        let held_off = own.held_off.load(Ordering::Relaxed);
+        // One call too many must not wrap, and so hold termination off for good.
+        own.held_off
+            .store(held_off.saturating_sub(1), Ordering::Relaxed);
+        let last = held_off == 1;
         // A wait may have obeyed the request meanwhile: the next one is to do so again.
         own.with(|state| {
             if last && state.termination == Termination::Requested {

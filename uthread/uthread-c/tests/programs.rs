@@ -310,6 +310,15 @@ fn a_fork_keeps_the_calling_thread_and_no_other() {
     }
 }
 
+#[test]
+fn a_program_with_its_own_malloc_has_threads_without_slices() {
+    let installed = Installed::new();
+    let flags = ["-DOWN_MALLOC", "-fno-builtin"];
+    let program = installed.build(&source("tests/c/static.c"), &flags, true);
+    let Some(program) = program else { return };
+    assert_eq!(text_of(&program, &[]), "no slices, threads\n");
+}
+
 /// The slices in us and the numbers of workers with which programs run.
 const SLICES_AND_WORKERS: [[&str; 2]; 4] = [["0", "1"], ["100", "1"], ["0", "2"], ["100", "2"]];
 
@@ -349,12 +358,26 @@ fn a_process_ends_in_each_of_its_ways() {
         ("exit", 5, ""),
         ("return", 4, ""),
         ("last thread", 0, "the last thread\n"),
+        ("ignored", 1, ""),
         ("handler before", 9, ""),
         ("handler after", 9, ""),
     ] {
         let output = run(&program, &[way]);
         assert_eq!(output.status.code(), Some(code), "{way}: {output:?}");
         assert_eq!(output.stdout, text.as_bytes(), "{way}");
+    }
+}
+
+/// The library's handler of faults leaves the signal of kill(2) its effect, at the first time.
+#[test]
+fn the_signal_of_a_fault_that_is_sent_ends_the_process() {
+    use std::os::unix::process::ExitStatusExt;
+    let installed = Installed::new();
+    let program = installed.build(&source("tests/c/process.c"), &[], true);
+    let Some(program) = program else { return };
+    for way in ["raise", "kill"] {
+        let output = run(&program, &[way]);
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
     }
 }
 
@@ -579,11 +602,12 @@ fn pkg_config_and_cmake_find_the_library() {
             assert!(output.status.success(), "{output:?}");
             let text = String::from_utf8_lossy(&output.stdout);
             let flags: Vec<_> = text.split_whitespace().collect();
-            let place = |flag| flags.iter().position(|other| *other == flag);
-            for name in ["-luthread-cxx", "-luthread-pthread"] {
-                let before = place(name).is_some() && place(name) < place("-luthread");
-                assert!(before, "{text}");
+            for name in ["cxx", "pthread"] {
+                // In one flag: pkg-config leaves out those that come twice.
+                let kept = format!("-Wl,--push-state,--no-as-needed,-luthread-{name},--pop-state");
+                assert!(flags.contains(&kept.as_str()), "{text}");
             }
+            assert_eq!(flags.last(), Some(&"-luthread"), "{text}");
         }
         Err(error) => eprintln!("skipped: no pkg-config ({error})"),
     }
@@ -595,6 +619,7 @@ fn pkg_config_and_cmake_find_the_library() {
                  foreach(kind uthread static)\n\
                  add_executable(zoo-${kind} ${SOURCE})\n\
                  target_link_libraries(zoo-${kind} uthread::${kind})\nendforeach()\n\
+                 target_link_libraries(zoo-uthread uthread::cxx uthread::pthread -Wl,--as-needed)\n\
                  find_package(Threads REQUIRED)\n\
                  foreach(kind cxx cxx-static pthread pthread-static)\n\
                  if(kind MATCHES cxx)\nset(program ${STATICS})\nelse()\nset(program ${MUTEXES})\nendif()\n\
@@ -636,6 +661,12 @@ fn pkg_config_and_cmake_find_the_library() {
     for kind in ["uthread", "static"] {
         let text = text_of(&project.join(format!("build/zoo-{kind}")), &["20"]);
         assert!(text.contains("21 were in the room"), "{text}");
+    }
+    // Although the program uses nothing of them.
+    let program = std::fs::read(project.join("build/zoo-uthread")).expect("it was just run");
+    for name in ["libuthread-cxx.so.0", "libuthread-pthread.so.0"] {
+        let names = |bytes: &[u8]| bytes == name.as_bytes();
+        assert!(program.windows(name.len()).any(names), "{name}");
     }
     for (kind, expected) in [
         ("cxx", STATICS),

@@ -15,8 +15,10 @@ use std::io;
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The C library is part of the program's own text, so a tick cannot tell them apart.
-    #[error("threads cannot be preempted in a program that is linked statically to its C library")]
+    /// The C library, or only its `malloc`, is part of the program's own text, so a tick cannot tell them apart.
+    #[error(
+        "threads cannot be preempted in a program that contains its C library, or a malloc of its own"
+    )]
     StaticLibrary,
     /// The slice is shorter than 20 µs.
     #[error("a slice of {0:?} is too short: 20 µs is the least")]

@@ -15,8 +15,8 @@ use std::time::Duration;
 use common::{aborts, message, preemptive};
 use uthread::Priority::{Green, Orange, Red};
 use uthread::{
-    Barrier, Builder, JoinHandle, Lock, Priority, Protocol, Runtime, Semaphore, SpinLock, bounded,
-    current, spawn, yield_now,
+    Barrier, Builder, JoinHandle, Lock, Priority, Protocol, Runtime, RwLock, Semaphore, SpinLock,
+    bounded, current, spawn, yield_now,
 };
 
 /// Starts a named thread with a priority.
@@ -231,6 +231,30 @@ fn a_forgotten_guard_keeps_the_lock_and_its_owner_known() {
     });
     let expected = "deadlock of all threads: 'main' waits for a lock";
     assert!(output.contains(expected), "{output}");
+}
+
+/// The next threads in the place of one that has ended do not count as the owner of what it holds.
+#[test]
+fn a_forgotten_guard_of_a_spin_lock_or_a_writer_keeps_its_owner_known() {
+    uthread::run(|| {
+        let (spins, shared) = (Arc::new(SpinLock::new(())), Arc::new(RwLock::new(())));
+        let (inner, written) = (Arc::clone(&spins), Arc::clone(&shared));
+        let forgetful = move || {
+            std::mem::forget(inner.lock());
+            std::mem::forget(written.write());
+        };
+        start("forgetful", Orange, forgetful).join().unwrap();
+        for _ in 0..3 {
+            let (inner, written) = (Arc::clone(&spins), Arc::clone(&shared));
+            let spinner = start("spinner", Orange, move || {
+                assert!(written.write_timeout(Duration::from_millis(1)).is_err());
+                drop(inner.lock());
+            });
+            let expected =
+                "'spinner' waits for a spin lock of 'forgetful', which cannot run meanwhile";
+            assert_eq!(message(&*spinner.join().unwrap_err()), expected);
+        }
+    });
 }
 
 #[test]

@@ -11,7 +11,6 @@ mod common;
 use std::alloc::System;
 use std::hint::black_box;
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -489,6 +488,7 @@ fn the_first_thread_is_preempted_and_preempts() {
 }
 
 /// Calls `work` when the stack has grown by `bytes`.
+#[cfg(target_arch = "x86_64")]
 #[inline(never)]
 fn deep_down(top: usize, bytes: usize, work: &dyn Fn()) {
     let frame = [0u8; 256];
@@ -501,6 +501,7 @@ fn deep_down(top: usize, bytes: usize, work: &dyn Fn()) {
 }
 
 /// Runs `work` on a stack of which at most some KiB are free, next to a thread that computes.
+#[cfg(target_arch = "x86_64")]
 fn on_a_nearly_full_stack(used_kib: usize, work: fn()) {
     static STOP: AtomicBool = AtomicBool::new(false);
     preemptive(SLICE).decay(false).build().unwrap().run(|| {
@@ -520,6 +521,7 @@ fn on_a_nearly_full_stack(used_kib: usize, work: fn()) {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn a_pointer_that_is_no_address_ends_the_process_on_a_nearly_full_stack() {
+    use std::os::unix::process::ExitStatusExt;
     const ROLE: &str = "UTHREAD_WILD_KIB";
     if let Ok(kib) = std::env::var(ROLE) {
         // SAFETY: the call takes no pointers. The alarm ends a process that faults for ever.

@@ -123,6 +123,28 @@ fn waits_for_a_shared_lock_have_limits() {
 }
 
 #[test]
+fn a_writer_that_waits_for_itself_is_a_panic_that_names_it() {
+    everywhere(|| {
+        let lock = RwLock::new(7);
+        let held = lock.write().unwrap();
+        let ways: [fn(&RwLock<i32>); 4] = [
+            |lock| drop(lock.read()),
+            |lock| drop(lock.write()),
+            |lock| drop(lock.read_timeout(HOUR)),
+            |lock| drop(lock.write_timeout(HOUR)),
+        ];
+        for way in ways {
+            let caught = catch_unwind(std::panic::AssertUnwindSafe(|| way(&lock)));
+            let expected = "deadlock: 'main' waits for an RwLock that it writes";
+            assert_eq!(message(&*caught.unwrap_err()), expected);
+        }
+        assert!(lock.try_read().is_err() && lock.try_write().is_err());
+        drop(held);
+        assert_eq!(*lock.read().unwrap(), 7);
+    });
+}
+
+#[test]
 fn a_writer_that_panics_poisons_the_lock() {
     everywhere(|| {
         let lock = RwLock::new(7);

@@ -303,15 +303,17 @@ fn a_deadlock_aborts_after_main_has_ended() {
 #[test]
 fn guards_that_are_forgotten_or_leave_their_runtime_do_no_harm() {
     let lock = uthread::Lock::new(1);
-    let (guard, held) = uthread::run(|| {
+    let spins = uthread::SpinLock::new(1);
+    let (guard, held, spun) = uthread::run(|| {
         spawn(|| std::mem::forget(uthread::no_preempt()))
             .join()
             .unwrap();
         yield_now();
         let held = lock.lock().unwrap();
-        (uthread::no_preempt(), held)
+        (uthread::no_preempt(), held, spins.lock())
     });
-    drop(guard);
+    drop((guard, spun));
+    assert_eq!(uthread::run(|| *spins.lock()), 1);
     let unlock = AssertUnwindSafe(|| uthread::run(|| drop(held)));
     let text = message(&*catch_unwind(unlock).unwrap_err());
     assert_eq!(text, "'main' unlocks a lock that it does not hold");

@@ -7,6 +7,7 @@
 
 static uthread_lock_t *lock;
 static uthread_spinlock_t *spinlock;
+static uthread_rwlock_t *shared;
 static uthread_cond_t *cond;
 static uthread_sem_t *sem;
 static uthread_barrier_t *barrier;
@@ -18,6 +19,10 @@ static void *nothing(void *value) { return value; }
 static void *suspends(void *value) {
     CHECK(uthread_suspend() == 0);
     return value;
+}
+static void *detaches_itself(void *value) {
+    CHECK(uthread_detach(uthread_self()) == 0 && uthread_detach(uthread_self()) == -EINVAL);
+    return suspends(value);
 }
 static void *locks(void *value) {
     CHECK(uthread_lock(lock) == 0 && uthread_unlock(lock) == 0);
@@ -113,7 +118,54 @@ static void handles(void) {
     CHECK(uthread_detach(thread) == 0 && uthread_detach(thread) == -EINVAL);
     CHECK(uthread_join(thread, NULL) == -EINVAL && uthread_resume(thread) == 0);
     CHECK(uthread_sleep(2000) == 0 && uthread_join(thread, NULL) == -ESRCH);
+    thread = starts(detaches_itself);
+    CHECK(uthread_join(thread, NULL) == -EINVAL && uthread_resume(thread) == 0);
+    CHECK(uthread_sleep(2000) == 0 && uthread_join(thread, NULL) == -ESRCH);
     CHECK(uthread_join((uthread_t *)&lock, NULL) == -ESRCH && uthread_resume((uthread_t *)1) == -ESRCH);
+}
+
+static void *keeps(void *value) {
+    CHECK(value == &lock ? uthread_rwlock_write(shared) == 0 : uthread_spinlock_lock(spinlock) == 0);
+    return value;
+}
+static void *frees(void *value) {
+    CHECK((value == &lock ? uthread_rwlock_unlock(shared) : uthread_spinlock_unlock(spinlock)) == -EPERM);
+    return value;
+}
+/* What a thread holds at its end, the next one in its place does not. */
+static void leftovers(void) {
+    shared = uthread_rwlock_create(), spinlock = uthread_spinlock_create();
+    void *const kinds[] = {&lock, &spinlock};
+    for (int i = 0; i < 2; i++) {
+        uthread_t *thread;
+        CHECK(uthread_create(&thread, NULL, keeps, kinds[i]) == 0 && uthread_join(thread, NULL) == 0);
+        CHECK(uthread_create(&thread, NULL, frees, kinds[i]) == 0 && uthread_join(thread, NULL) == 0);
+    }
+    CHECK(uthread_rwlock_destroy(shared) == -EBUSY && uthread_spinlock_destroy(spinlock) == -EBUSY);
+}
+
+/* A writer would wait for itself. */
+static void writers(void) {
+    shared = uthread_rwlock_create();
+    CHECK(uthread_rwlock_write(shared) == 0 && uthread_rwlock_write(shared) == -EDEADLK);
+    CHECK(uthread_rwlock_read(shared) == -EDEADLK && uthread_rwlock_tryread(shared) == -EBUSY);
+    CHECK(uthread_rwlock_write_timed(shared, LONG) == -EDEADLK && uthread_rwlock_read_timed(shared, LONG) == -EDEADLK);
+    CHECK(uthread_rwlock_unlock(shared) == 0 && uthread_rwlock_unlock(shared) == -EPERM);
+    CHECK(uthread_rwlock_destroy(shared) == 0);
+}
+
+/* An end of termination's hold that has no beginning changes nothing. */
+static void *sleeps(void *value) {
+    uthread_terminate_enable();
+    uthread_sleep(LONG);
+    return value;
+}
+static void ends_without_a_beginning(void) {
+    void *value;
+    uthread_preempt_enable();
+    CHECK(uthread_may_wait() == 1);
+    uthread_t *thread = starts(sleeps);
+    CHECK(uthread_terminate(thread) == 0 && uthread_join(thread, &value) == 0 && value == UTHREAD_TERMINATED);
 }
 
 static void numbers(void) {
@@ -167,6 +219,9 @@ static void circles(void) {
 static void *all(void *two_workers) {
     waiters(two_workers != NULL);
     handles();
+    writers();
+    leftovers();
+    ends_without_a_beginning();
     numbers();
     values();
     return NULL;

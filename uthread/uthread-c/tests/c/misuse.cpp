@@ -30,7 +30,20 @@ static std::string thrown_by(F work) {
 
 static void throws_up() { throw std::runtime_error("of a thread"); }
 
+// An attempt outside a runtime has not found the object in use.
+static void attempts_outside() {
+    uthread::mutex mutex;
+    uthread::spin_lock spins;
+    uthread::shared_mutex shared;
+    uthread::recursive_mutex recursive;
+    uthread::semaphore permits(1);
+    CHECK(error_of([&] { mutex.try_lock(); }) == EPERM && error_of([&] { spins.try_lock(); }) == EPERM);
+    CHECK(error_of([&] { shared.try_lock(); }) == EPERM && error_of([&] { shared.try_lock_shared(); }) == EPERM);
+    CHECK(error_of([&] { recursive.try_lock(); }) == EPERM && error_of([&] { permits.try_wait(); }) == EPERM);
+}
+
 int main() {
+    attempts_outside();
     uthread::runtime runtime;
     uthread::semaphore most(std::numeric_limits<size_t>::max());
     CHECK(error_of([&] { most.post(); }) == EOVERFLOW);
@@ -40,6 +53,12 @@ int main() {
     uthread::lock lock;
     uthread::condition condition;
     CHECK(error_of([&] { condition.wait(lock); }) == EPERM);
+    uthread::mutex low(UTHREAD_CEILING(UTHREAD_GREEN));
+    CHECK(error_of([&] { low.try_lock(); }) == EINVAL);
+    CHECK(lock.try_lock() && !lock.try_lock());
+    lock.unlock();
+    CHECK(most.try_wait());
+    most.post();
 
     // A semaphore for which a thread waits.
     auto *awaited = new uthread::semaphore(0);
@@ -59,6 +78,10 @@ int main() {
               uthread::thread thread(throws_up);
               thread.join();
           }) == "of a thread");
+    CHECK(error_of([] {
+              uthread::no_preempt off;
+              uthread::thread thread([] {});
+          }) == EPERM);
     // Two at once: the first goes on, and the other is written.
     CHECK(thrown_by([] {
               uthread::thread thread(throws_up);

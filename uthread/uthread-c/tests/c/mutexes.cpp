@@ -2,6 +2,7 @@
 // hold them, and by kernel threads. Arguments: the slice in us and the number of workers. Ends with 1 at the first
 // broken promise.
 #include <pthread.h>
+#include <sys/wait.h>
 
 #include <cerrno>
 #include <chrono>
@@ -67,6 +68,13 @@ static void a_recursive_mutex_belongs_to_a_user_thread() {
         mutex.unlock();
     });
     last.join();
+}
+
+// The next thread in the place of one that has ended does not get in.
+static void what_a_thread_leaves_stays_locked() {
+    std::recursive_mutex mutex;
+    uthread::thread([&] { mutex.lock(); }).join();
+    for (int i = 0; i < 3; i++) uthread::thread([&] { CHECK(!mutex.try_lock()); }).join();
 }
 
 static void misuse_is_found() {
@@ -136,6 +144,31 @@ static void once_is_once() {
     CHECK(attempts == 3);
 }
 
+static pthread_once_t half_done = PTHREAD_ONCE_INIT;
+static bool begun, goes_on;
+
+static void is_interrupted() {
+    __atomic_store_n(&begun, true, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&goes_on, __ATOMIC_SEQ_CST)) uthread_yield();
+}
+
+// The child of a fork does not wait for a thread that is not there: it calls the function again.
+static void a_child_begins_once_more() {
+    uthread::thread other([] { CHECK(pthread_once(&half_done, is_interrupted) == 0); });
+    while (!__atomic_load_n(&begun, __ATOMIC_SEQ_CST)) uthread_yield();
+    pid_t child = fork();
+    CHECK(child >= 0);
+    __atomic_store_n(&goes_on, true, __ATOMIC_SEQ_CST);
+    if (child == 0) {
+        alarm(60);
+        CHECK(pthread_once(&half_done, is_interrupted) == 0);
+        _exit(0);
+    }
+    other.join();
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 // A request in a wait for a mutex ends the next wait.
 static void a_request_is_kept() {
     std::mutex mutex;
@@ -181,9 +214,11 @@ int main(int count, char **arguments) {
     one_is_inside<std::recursive_mutex>();
     one_is_inside<std::timed_mutex>();
     a_recursive_mutex_belongs_to_a_user_thread();
+    what_a_thread_leaves_stays_locked();
     misuse_is_found();
     everything_arrives();
     once_is_once();
+    a_child_begins_once_more();
     a_request_is_kept();
     without_preemption();
     std::puts("one at a time");

@@ -104,6 +104,12 @@ static void *ends_late(void *value) {
     return value;
 }
 static void *reads_nowhere(void *value) { return (void *)(long)*(volatile int *)((long)value + 8); }
+static void *sends_a_fault(void *way) {
+    if (strcmp(way, "raise") == 0) raise(SIGSEGV);
+    kill(getpid(), SIGSEGV);
+    CHECK(uthread_sleep(20000) == 0);
+    return NULL;
+}
 static void on_fault(int signal) { _exit(signal == SIGSEGV ? 9 : 1); }
 
 int main(int count, char **arguments) {
@@ -114,13 +120,15 @@ int main(int count, char **arguments) {
         goes_on();
         return 0;
     }
+    if (strcmp(way, "ignored") == 0) CHECK(signal(SIGSEGV, SIG_IGN) != SIG_ERR);
     if (strcmp(way, "handler before") == 0) CHECK(signal(SIGSEGV, on_fault) != SIG_ERR);
     CHECK(uthread_init(1000) == 0);
     if (strcmp(way, "handler after") == 0) CHECK(signal(SIGSEGV, on_fault) != SIG_ERR);
     if (strcmp(way, "exit") == 0) CHECK(uthread_create(&thread, NULL, exits, (void *)5) == 0);
     else if (strcmp(way, "return") == 0 || strcmp(way, "last thread") == 0)
         CHECK(uthread_create(&thread, NULL, ends_late, NULL) == 0);
-    else CHECK(uthread_create(&thread, NULL, reads_nowhere, NULL) == 0);
+    else if (strncmp(way, "handler", 7) == 0) CHECK(uthread_create(&thread, NULL, reads_nowhere, NULL) == 0);
+    else CHECK(uthread_create(&thread, NULL, sends_a_fault, (void *)way) == 0);
     if (strcmp(way, "return") == 0) return 4;
     if (strcmp(way, "last thread") == 0) uthread_exit(NULL);
     uthread_join(thread, NULL);

@@ -14,7 +14,8 @@ use super::lock::{LockResult, TryLockResult, unless_poisoned};
 use super::raw_rw_lock::{Access, RawRwLock};
 
 /// A lock that many readers hold at the same time, or one writer. Threads get it in the order of coming, so a reader
-/// waits while a writer waits before it. A thread must not lock it again while it holds it.
+/// waits while a writer waits before it. A thread must not lock it again while it holds it: a writer that waits for itself
+/// panics, but a reader that does so waits for ever.
 ///
 /// A writer that panics poisons it, as a [`Lock`](crate::Lock).
 ///
@@ -75,7 +76,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard as well, if the lock is poisoned.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is disabled.
+    /// Outside a runtime, while preemption is disabled, and if the caller writes.
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         self.raw.lock(Access::Read, "RwLock::read", None);
         self.reads()
@@ -118,7 +119,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The guard as well, if the lock is poisoned.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is disabled.
+    /// Same as [`read`](Self::read).
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         self.raw.lock(Access::Write, "RwLock::write", None);
         self.writes()
@@ -211,14 +212,14 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl RwLock<()> {
-    /// Releases the lock whose guard was forgotten.
+    /// Releases the lock for the running thread if it writes, else for one that reads; `false` if another thread writes, or
+    /// nobody holds the lock.
     ///
     /// # Safety
-    /// The running thread holds it, to write or to read.
+    /// The guard was forgotten.
     #[doc(hidden)]
-    pub unsafe fn force_unlock(&self, writes: bool) {
-        let access = if writes { Access::Write } else { Access::Read };
-        self.raw.unlock(access, "RwLock::unlock");
+    pub unsafe fn unlock_forgotten(&self) -> bool {
+        self.raw.unlock_forgotten("RwLock::unlock")
     }
 
     /// True if a thread holds the lock or waits for it, or may do so in a runtime that the caller is not in.

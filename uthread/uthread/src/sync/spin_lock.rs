@@ -15,14 +15,20 @@ const LINE_BYTES: usize = 64;
 /// In the place of the index of a worker that has too large a one.
 const SOMEWHERE: usize = LINE_BYTES - 1;
 
-/// The running thread as an owner: the address of its control block, and the index of its worker. An owner on another
-/// worker may end at any time, so only its mark can be read.
+/// The running thread as an owner: the address of its control block, and the index of its worker. A thread on another
+/// worker may free the lock and end at any time, so only its mark can be read.
 #[inline]
 fn mark(worker: &Worker) -> *mut Control {
     let index = worker.index.min(SOMEWHERE);
     ptr::from_ref(worker.current())
         .cast_mut()
         .map_addr(|address| address | index)
+}
+
+/// The thread of a mark.
+#[inline]
+fn thread_of(mark: *mut Control) -> *mut Control {
+    mark.map_addr(|address| address & !SOMEWHERE)
 }
 
 /// A spin lock. Waiting threads get it in no particular order.
@@ -187,18 +193,16 @@ impl<T: ?Sized> SpinLock<T> {
     #[inline]
     fn try_own(&self, worker: &Worker) -> bool {
         let me = mark(worker);
-        if worker.several {
-            let free = ptr::null_mut();
+        let mut free = self.owner.load(Ordering::Relaxed).is_null();
+        if free && worker.several {
             let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-            return self.owner.load(Ordering::Relaxed).is_null()
-                && self
-                    .owner
-                    .compare_exchange(free, me, success, failure)
-                    .is_ok();
-        }
-        let free = self.owner.load(Ordering::Relaxed).is_null();
-        if free {
+            let taken = (self.owner).compare_exchange(ptr::null_mut(), me, success, failure);
+            free = taken.is_ok();
+        } else if free {
             self.owner.store(me, Ordering::Relaxed);
+        }
+        if free {
+            worker.current().locks.take();
         }
         free
     }
@@ -215,8 +219,9 @@ impl<T: ?Sized> SpinLock<T> {
         let stuck = depth() > 0 || !worker.shared.preemptive();
         let here = worker.index < SOMEWHERE && owner.addr() % LINE_BYTES == worker.index;
         if stuck && !owner.is_null() && here {
-            // SAFETY: the owner is on this worker, so it cannot have run since the load.
-            let owner = unsafe { (*owner.map_addr(|address| address & !SOMEWHERE)).label() };
+            // SAFETY: the owner is on this worker, so it cannot have run since the load, and it is alive while it counts
+            // the lock as one that it holds.
+            let owner = unsafe { (*thread_of(owner)).label() };
             panic!(
                 "{} waits for a spin lock of {owner}, which cannot run meanwhile",
                 me.label()
@@ -289,6 +294,9 @@ impl<T: ?Sized> DerefMut for SpinGuard<'_, T> {
 impl<T: ?Sized> Drop for SpinGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
+        let owner = self.lock.owner.load(Ordering::Relaxed);
+        // SAFETY: it is alive while it counts the lock as one that it holds, and either it runs or has ended.
+        unsafe { (*thread_of(owner)).locks.release() };
         self.lock.owner.store(ptr::null_mut(), Ordering::Release);
         if self.lock.holds_preemption_off {
             leave();

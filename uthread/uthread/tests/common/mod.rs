@@ -75,10 +75,22 @@ pub fn writes_and_reads_back(runtime: &Runtime, file: File) {
     });
 }
 
+/// This program, by the emulator that the environment names if the system cannot run it.
+fn this_program() -> Command {
+    let program = std::env::current_exe().unwrap();
+    let Ok(emulator) = std::env::var("UTHREAD_EMULATOR") else {
+        return Command::new(program);
+    };
+    let mut words = emulator.split_whitespace();
+    let mut command = Command::new(words.next().expect("the variable names a program"));
+    command.args(words).arg(program);
+    command
+}
+
 /// Runs one test of this program again in its own process, with `variable` set. For tests that end
 /// the process or change its limits.
 pub fn again(test: &str, variable: &str) -> Output {
-    Command::new(std::env::current_exe().unwrap())
+    this_program()
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(variable, "1")
         .output()

@@ -139,11 +139,19 @@ unsafe fn chain(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void)
     let previous = PREVIOUS.get();
     let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
     let has_information = previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0);
-    // SAFETY: sigaction(2) returned the previous action, whose handler has the type that the flag says. Without one, the
-    // fault occurs again when this handler returns, and ends the process.
+    // SAFETY: sigaction(2) returned the previous action, whose handler has the type that the flag says, and the arguments
+    // are those of a handler.
     unsafe {
+        let was_sent = (*info).si_code <= 0;
+        if handler == libc::SIG_IGN && was_sent {
+            return;
+        }
         if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
             libc::signal(signal, libc::SIG_DFL);
+            // A fault occurs again when this handler returns, and ends the process. A signal of kill(2) does not.
+            if was_sent {
+                libc::raise(signal);
+            }
         } else if has_information {
             type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
             mem::transmute::<libc::sighandler_t, Handler>(handler)(signal, info, context);
