@@ -1,7 +1,7 @@
 //! The state of a core: its full speed, as far as the run has seen it, and its clock and sharing during
 //! timings, from the readings of the reference loops around them.
 
-use crate::sample::{Around, Batch, Cost, FullSpeed, Reading, Sample};
+use crate::sample::{Around, Batch, FullSpeed, Reading, Sample};
 use crate::statistics::prediction::Core;
 use crate::statistics::summary::median;
 use platform::machine::Topology;
@@ -29,7 +29,7 @@ pub fn core_states(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Co
     let costs = samples.iter().flat_map(|sample| match sample.reading {
         Reading::Value(_) => vec![None],
         ref timed => (timed.costs().into_iter())
-            .map(|cost| cost.reference_ns.zip(cost.around))
+            .map(|cost| cost.references)
             .collect(),
     });
     let costs: Vec<Option<(f64, Around)>> = costs.collect();
@@ -136,11 +136,12 @@ impl Speeds {
     /// several types has none.
     pub fn note(&mut self, batch: &mut Batch) {
         let samples = batch.samples.iter();
-        let costs: Vec<Cost> = samples.flat_map(|sample| sample.reading.costs()).collect();
-        let around = |cost: &Cost| cost.reference_ns.zip(cost.around);
-        let around = || costs.iter().filter_map(around);
-        let steady = || around().filter(|(width_ns, around)| is_steady(*width_ns, around));
-        let types = steady().filter_map(|(_, around)| around.cpu);
+        let costs = samples.flat_map(|sample| sample.reading.costs());
+        let references = costs.filter_map(|cost| cost.references);
+        let steady: Vec<(f64, Around)> = references
+            .filter(|(width_ns, around)| is_steady(*width_ns, around))
+            .collect();
+        let types = steady.iter().filter_map(|(_, around)| around.cpu);
         let mut types: Vec<Option<usize>> = types.map(|cpu| self.topology.core_type(cpu)).collect();
         types.sort_unstable();
         types.dedup();
@@ -148,9 +149,11 @@ impl Speeds {
             return;
         };
         let seen = self.by_core_type.entry(core_type).or_default();
-        let chains_ns = steady().map(|(_, around)| chain_ns(&around));
+        let chains_ns = steady.iter().map(|(_, around)| chain_ns(around));
         seen.chains_ns.add(chains_ns.reduce(f64::min));
-        let ratios = steady().map(|(width_ns, around)| width_ns / chain_ns(&around));
+        let ratios = steady
+            .iter()
+            .map(|(width_ns, around)| width_ns / chain_ns(around));
         seen.ratios.add(median(&ratios.collect::<Vec<_>>()));
         let known = self.known.iter().find(|known| known.core_type == core_type);
         batch.full_speed = seen.full_speed(core_type, known);
@@ -303,10 +306,11 @@ mod tests {
     }
 
     #[test]
-    fn one_reference_or_no_full_speed_shows_no_conditions() {
+    fn no_references_or_no_full_speed_show_no_conditions() {
         let mut sample = legs(&[(1800, QUIET), (1800, QUIET)]);
         assert_eq!(core_states(&[&sample], None), [Core::default(); 2]);
         if let Reading::Legs(legs) = &mut sample.reading {
+            legs.reference_ns.clear();
             legs.around.clear();
         }
         let value = Sample::new("cost", Reading::Value(1.0));

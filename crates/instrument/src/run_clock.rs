@@ -21,7 +21,7 @@ const NOTABLE: f64 = 0.01;
 /// The clock during the timings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunClock {
-    /// One for each type of core that was measured; empty if the run has one reference loop.
+    /// One for each type of core that was measured.
     pub cores: Vec<CoreClock>,
 }
 
@@ -57,8 +57,9 @@ struct Timing {
 }
 
 impl RunClock {
-    /// The clock during `batches`, which are all of a run on `machine`.
-    pub fn of(batches: &[&Batch], machine: &Machine) -> Self {
+    /// The clock during `batches`, which are all of a run on `machine`; `None` if no core's full speed is
+    /// known.
+    pub fn of(batches: &[&Batch], machine: &Machine) -> Option<Self> {
         let types = batches.iter().filter_map(|batch| batch.full_speed);
         let mut types: Vec<Option<usize>> = types.map(|speed| speed.core_type).collect();
         types.sort_unstable();
@@ -75,16 +76,12 @@ impl RunClock {
             let hz = |relative: f64| clock_hz(machine, speed.chain_ns / relative);
             Some(CoreClock::of(core_type, &timings.collect::<Vec<_>>(), hz))
         });
-        Self {
-            cores: cores.collect(),
-        }
+        let cores: Vec<CoreClock> = cores.collect();
+        (!cores.is_empty()).then_some(Self { cores })
     }
 
     /// A line for readers.
     pub fn text(&self) -> String {
-        if self.cores.is_empty() {
-            return "Clock unknown: the run has no second reference loop.".into();
-        }
         let texts: Vec<String> = self.cores.iter().map(CoreClock::text).collect();
         texts.join(" ")
     }
@@ -230,7 +227,7 @@ fn timings(sample: &Sample, speed: FullSpeed) -> Vec<Timing> {
         Reading::Value(_) => Vec::new(),
     };
     let core = |cost: Cost| {
-        let (width_ns, around) = cost.reference_ns.zip(cost.around)?;
+        let (width_ns, around) = cost.references?;
         is_steady(width_ns, &around).then(|| core(width_ns, &around, speed))
     };
     let cores = reading.costs().into_iter().map(core);
@@ -300,7 +297,7 @@ mod tests {
     }
 
     fn clock(batches: &[Batch], machine: &Machine) -> RunClock {
-        RunClock::of(&batches.iter().collect::<Vec<_>>(), machine)
+        RunClock::of(&batches.iter().collect::<Vec<_>>(), machine).unwrap()
     }
 
     #[test]
@@ -393,14 +390,6 @@ mod tests {
             "Clock of cores of type 0 4.00 GHz throughout the run. Clock of cores of type 1 4.00 GHz for \
              50 %, 2.00 GHz for 50 % of the run."
         );
-    }
-
-    #[test]
-    fn a_run_with_one_reference_loop_has_an_unknown_clock() {
-        let mut batch = batch(None, &[(2400, 2400)]);
-        batch.full_speed = None;
-        let text = clock(&[batch], &zen4()).text();
-        assert_eq!(text, "Clock unknown: the run has no second reference loop.");
     }
 
     #[test]

@@ -50,7 +50,7 @@ fn predicted(visits: &[Visit], with_clock: bool) -> Prediction {
     predict(visits, Centre::LowerQuartile, clocks).unwrap()
 }
 
-/// As a run with one reference sees these visits.
+/// As a run without references sees these visits.
 fn without_state(visits: &[Visit]) -> Vec<Visit> {
     let mut visits = visits.to_vec();
     let legs = visits.iter_mut().flat_map(|visit| &mut visit.legs);
