@@ -189,41 +189,30 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::{Core, Speeds, core_states, full_speed as together};
-    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+    use crate::made_up::{self, cost, quiet};
+    use crate::sample::{Around, Batch, FullSpeed, Reading, Sample};
     use platform::machine::Topology;
 
-    const QUIET: Around = chain(2400, 2400);
+    const QUIET: Around = quiet(2400);
 
-    /// A quiet moment on CPU 0 with these times of the chain.
-    const fn chain(before_ns: u64, after_ns: u64) -> Around {
+    /// Conditions with these times of the chain.
+    fn chain(before_ns: u64, after_ns: u64) -> Around {
         Around {
             chain_ns: (before_ns, after_ns),
-            width_change_ns: 0,
-            switches: 0,
-            cpu: Some(0),
+            ..QUIET
         }
     }
 
     fn full_speed() -> FullSpeed {
         FullSpeed {
-            chain_ns: 2400.0,
             best_chain_ns: 2300.0,
-            alone_ratio: 0.75,
-            ..FullSpeed::default()
+            ..made_up::full_speed(2400.0, 0.75)
         }
     }
 
     /// Legs with these times of the width loop.
     fn legs(times_ns: &[(u64, Around)]) -> Sample {
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: vec![1000; times_ns.len()],
-            reference_ns: times_ns.iter().map(|(width_ns, _)| *width_ns).collect(),
-            around: times_ns.iter().map(|(_, around)| *around).collect(),
-            ..Legs::default()
-        };
-        Sample::new("cost", Reading::Legs(legs))
+        cost(vec![1000; times_ns.len()], times_ns)
     }
 
     fn batch(sample: Sample) -> Batch {
@@ -236,9 +225,14 @@ mod tests {
     /// A batch on `cpu` whose chains and widths take these times.
     fn on(cpu: usize, times_ns: &[(u64, u64)]) -> Batch {
         let at = |&(chain_ns, width_ns): &(u64, u64)| {
-            let around = chain(chain_ns, chain_ns);
             let cpu = Some(cpu);
-            (width_ns, Around { cpu, ..around })
+            (
+                width_ns,
+                Around {
+                    cpu,
+                    ..quiet(chain_ns)
+                },
+            )
         };
         batch(legs(&times_ns.iter().map(at).collect::<Vec<_>>()))
     }
@@ -307,12 +301,9 @@ mod tests {
 
     #[test]
     fn no_references_or_no_full_speed_show_no_conditions() {
-        let mut sample = legs(&[(1800, QUIET), (1800, QUIET)]);
+        let sample = legs(&[(1800, QUIET), (1800, QUIET)]);
         assert_eq!(core_states(&[&sample], None), [Core::default(); 2]);
-        if let Reading::Legs(legs) = &mut sample.reading {
-            legs.reference_ns.clear();
-            legs.around.clear();
-        }
+        let sample = cost(vec![1000; 2], &[]);
         let value = Sample::new("cost", Reading::Value(1.0));
         let states = core_states(&[&sample, &value], Some(full_speed()));
         assert_eq!(states, [Core::default(); 3]);
@@ -357,12 +348,7 @@ mod tests {
     #[test]
     fn earlier_runs_may_have_seen_the_processor_faster_and_alone() {
         let known = |best_chain_ns, alone_ratio| {
-            let known = FullSpeed {
-                chain_ns: best_chain_ns,
-                best_chain_ns,
-                alone_ratio,
-                ..FullSpeed::default()
-            };
+            let known = made_up::full_speed(best_chain_ns, alone_ratio);
             let mut speeds = Speeds::new(Topology::default(), vec![known]);
             let seen = noted(&mut speeds, on(0, &[(1200, 1200)])).unwrap();
             assert!((seen.chain_ns - 1200.0).abs() < 1e-9);
@@ -398,10 +384,7 @@ mod tests {
         };
         let known = FullSpeed {
             core_type: Some(1),
-            chain_ns: 1500.0,
-            best_chain_ns: 1500.0,
-            alone_ratio: 1.5,
-            ..FullSpeed::default()
+            ..made_up::full_speed(1500.0, 1.5)
         };
         let mut speeds = Speeds::new(topology, vec![known]);
         let mut seen = |batch| {

@@ -253,7 +253,8 @@ fn busy_share(sample: &Sample) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{ClockLevel, CoreClock, RunClock, levels};
-    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+    use crate::made_up::{cost, full_speed, legs, quiet};
+    use crate::sample::{Around, Batch, FullSpeed};
     use platform::machine::{Cpu, Machine};
 
     fn zen4() -> Machine {
@@ -270,27 +271,15 @@ mod tests {
 
     /// Legs of 1 µs with these times of chain and width, on a core of this type.
     fn batch(core_type: Option<usize>, times_ns: &[(u64, u64)]) -> Batch {
-        let around = |(chain_ns, _): &(u64, u64)| Around {
-            chain_ns: (*chain_ns, *chain_ns),
-            cpu: Some(0),
-            ..Around::default()
-        };
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: vec![1000; times_ns.len()],
-            reference_ns: times_ns.iter().map(|(_, width_ns)| *width_ns).collect(),
-            around: times_ns.iter().map(around).collect(),
-            ..Legs::default()
-        };
+        let times_ns = times_ns.iter();
+        let references: Vec<(u64, Around)> = times_ns
+            .map(|(chain_ns, width_ns)| (*width_ns, quiet(*chain_ns)))
+            .collect();
         Batch {
-            samples: vec![Sample::new("cost", Reading::Legs(legs))],
+            samples: vec![cost(vec![1000; references.len()], &references)],
             full_speed: Some(FullSpeed {
                 core_type,
-                chain_ns: 2400.0,
-                best_chain_ns: 2400.0,
-                alone_ratio: 1.0,
-                ..FullSpeed::default()
+                ..full_speed(2400.0, 1.0)
             }),
             ..Batch::default()
         }
@@ -336,10 +325,7 @@ mod tests {
             None,
             &[(2400, 2400), (2400, 2400), (2400, 4800), (2400, 2400)],
         );
-        let Reading::Legs(legs) = &mut batch.samples[0].reading else {
-            panic!("it has legs")
-        };
-        legs.around[3].chain_ns = (2400, 2800);
+        legs(&mut batch).around[3].chain_ns = (2400, 2800);
         let clock = clock(&[batch], &zen4());
         assert_eq!(
             clock.text(),
@@ -352,12 +338,8 @@ mod tests {
     fn waits_weigh_only_by_their_processor_time() {
         let of_wait = |used_ns| {
             let mut wait = batch(None, &[(2400, 2400)]);
-            let sample = &mut wait.samples[0];
-            sample.usage.user_ns = used_ns;
-            let Reading::Legs(legs) = &mut sample.reading else {
-                panic!("it has legs")
-            };
-            legs.around[0].chain_ns = (2400, 2800);
+            wait.samples[0].usage.user_ns = used_ns;
+            legs(&mut wait).around[0].chain_ns = (2400, 2800);
             clock(&[batch(None, &[(2400, 2400)]), wait], &zen4()).cores[0].unknown
         };
         assert!((of_wait(1000) - 0.5).abs() < 1e-9);
@@ -367,10 +349,7 @@ mod tests {
     #[test]
     fn a_context_switch_between_readings_that_agree_hides_no_clock() {
         let mut batch = batch(None, &[(2400, 2400), (2735, 2735)]);
-        let Reading::Legs(legs) = &mut batch.samples[0].reading else {
-            panic!("it has legs")
-        };
-        legs.around[1].switches = 1;
+        legs(&mut batch).around[1].switches = 1;
         let text = clock(&[batch], &zen4()).text();
         assert_eq!(
             text,

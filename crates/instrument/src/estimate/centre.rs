@@ -232,8 +232,8 @@ impl Possible {
 #[cfg(test)]
 mod tests {
     use super::{Centre, Possible, Prediction, Process};
-    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
-    use platform::usage::Usage;
+    use crate::made_up::{cost, full_speed, quiet};
+    use crate::sample::{Batch, FullSpeed, Reading, Sample};
 
     fn predicted(batches: &[Batch], metric: &str) -> Prediction {
         let is_of_metric = |sample: &&Sample| sample.metric == metric;
@@ -249,37 +249,16 @@ mod tests {
     /// Legs of a core-bound cost of 100 µs at the highest clock, where the chain takes 1000 ns and the
     /// additions as long, and a value that is derived from them.
     fn clocked(pass: u32, chain_ns: u64, width_ns: u64, earlier: Option<(f64, f64)>) -> Batch {
-        let around = Around {
-            chain_ns: (chain_ns, chain_ns),
-            cpu: Some(0),
-            ..Around::default()
-        };
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: (0..6).map(|leg| 100 * chain_ns + leg).collect(),
-            reference_ns: vec![width_ns; 6],
-            around: vec![around; 6],
-            ..Legs::default()
-        };
-        let usage = Usage {
-            user_ns: 600 * chain_ns,
-            ..Usage::default()
-        };
-        let timed = Sample {
-            usage,
-            ..Sample::new("cost", Reading::Legs(legs))
-        };
+        let wall_ns = (0..6).map(|leg| 100 * chain_ns + leg).collect();
+        let mut timed = cost(wall_ns, &[(width_ns, quiet(chain_ns)); 6]);
+        timed.usage.user_ns = 600 * chain_ns;
         Batch {
             samples: vec![timed, Sample::new("derived", Reading::Value(3.0))],
             pass: Some(pass),
             full_speed: Some(FullSpeed {
-                chain_ns: 1000.0,
-                best_chain_ns: 1000.0,
-                alone_ratio: 1.0,
                 longest_chain_ns: Some(1140.0),
                 earlier_chain_ns: earlier,
-                ..FullSpeed::default()
+                ..full_speed(1000.0, 1.0)
             }),
             ..Batch::default()
         }
