@@ -1,6 +1,7 @@
 //! The clock that samplers and the runner read, its error, and the readings of the reference loops around
 //! timings. Tests replace it by one that they set.
 
+use crate::error::MeasureError;
 use crate::sample::{Around, Legs};
 use platform::clock::now_ns;
 use platform::placement::current_cpu;
@@ -22,6 +23,21 @@ pub trait Clock {
     /// Runs the reference loops; `None` for a clock or a processor that has none.
     fn references(&self) -> Option<References> {
         None
+    }
+}
+
+impl dyn Clock + '_ {
+    /// The result of `body`, its wall time in ns and its usage.
+    #[inline]
+    pub(crate) fn timed<T>(
+        &self,
+        body: impl FnOnce() -> Result<T, MeasureError>,
+    ) -> Result<(T, u64, Usage), MeasureError> {
+        let before = self.usage()?;
+        let begin_ns = self.now_ns();
+        let result = body()?;
+        let wall_ns = self.now_ns().saturating_sub(begin_ns);
+        Ok((result, wall_ns, self.usage()?.since(&before)))
     }
 }
 

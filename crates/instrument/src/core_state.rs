@@ -1,7 +1,7 @@
 //! The state of a core: its full speed, as far as the run has seen it, and its clock and sharing during
 //! timings, from the readings of the reference loops around them.
 
-use crate::sample::{Around, Batch, Cost, FullSpeed, Reading, Sample};
+use crate::sample::{Around, Batch, FullSpeed, Reading, Sample};
 use crate::statistics::prediction::Core;
 use crate::statistics::summary::median;
 use platform::machine::Topology;
@@ -29,7 +29,7 @@ pub fn core_states(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Co
     let costs = samples.iter().flat_map(|sample| match sample.reading {
         Reading::Value(_) => vec![None],
         ref timed => (timed.costs().into_iter())
-            .map(|cost| cost.reference_ns.zip(cost.around))
+            .map(|cost| cost.references)
             .collect(),
     });
     let costs: Vec<Option<(f64, Around)>> = costs.collect();
@@ -136,11 +136,12 @@ impl Speeds {
     /// several types has none.
     pub fn note(&mut self, batch: &mut Batch) {
         let samples = batch.samples.iter();
-        let costs: Vec<Cost> = samples.flat_map(|sample| sample.reading.costs()).collect();
-        let around = |cost: &Cost| cost.reference_ns.zip(cost.around);
-        let around = || costs.iter().filter_map(around);
-        let steady = || around().filter(|(width_ns, around)| is_steady(*width_ns, around));
-        let types = steady().filter_map(|(_, around)| around.cpu);
+        let costs = samples.flat_map(|sample| sample.reading.costs());
+        let references = costs.filter_map(|cost| cost.references);
+        let steady: Vec<(f64, Around)> = references
+            .filter(|(width_ns, around)| is_steady(*width_ns, around))
+            .collect();
+        let types = steady.iter().filter_map(|(_, around)| around.cpu);
         let mut types: Vec<Option<usize>> = types.map(|cpu| self.topology.core_type(cpu)).collect();
         types.sort_unstable();
         types.dedup();
@@ -148,9 +149,11 @@ impl Speeds {
             return;
         };
         let seen = self.by_core_type.entry(core_type).or_default();
-        let chains_ns = steady().map(|(_, around)| chain_ns(&around));
+        let chains_ns = steady.iter().map(|(_, around)| chain_ns(around));
         seen.chains_ns.add(chains_ns.reduce(f64::min));
-        let ratios = steady().map(|(width_ns, around)| width_ns / chain_ns(&around));
+        let ratios = steady
+            .iter()
+            .map(|(width_ns, around)| width_ns / chain_ns(around));
         seen.ratios.add(median(&ratios.collect::<Vec<_>>()));
         let known = self.known.iter().find(|known| known.core_type == core_type);
         batch.full_speed = seen.full_speed(core_type, known);
@@ -186,41 +189,30 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::{Core, Speeds, core_states, full_speed as together};
-    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+    use crate::made_up::{self, cost, quiet};
+    use crate::sample::{Around, Batch, FullSpeed, Reading, Sample};
     use platform::machine::Topology;
 
-    const QUIET: Around = chain(2400, 2400);
+    const QUIET: Around = quiet(2400);
 
-    /// A quiet moment on CPU 0 with these times of the chain.
-    const fn chain(before_ns: u64, after_ns: u64) -> Around {
+    /// Conditions with these times of the chain.
+    fn chain(before_ns: u64, after_ns: u64) -> Around {
         Around {
             chain_ns: (before_ns, after_ns),
-            width_change_ns: 0,
-            switches: 0,
-            cpu: Some(0),
+            ..QUIET
         }
     }
 
     fn full_speed() -> FullSpeed {
         FullSpeed {
-            chain_ns: 2400.0,
             best_chain_ns: 2300.0,
-            alone_ratio: 0.75,
-            ..FullSpeed::default()
+            ..made_up::full_speed(2400.0, 0.75)
         }
     }
 
     /// Legs with these times of the width loop.
     fn legs(times_ns: &[(u64, Around)]) -> Sample {
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: vec![1000; times_ns.len()],
-            reference_ns: times_ns.iter().map(|(width_ns, _)| *width_ns).collect(),
-            around: times_ns.iter().map(|(_, around)| *around).collect(),
-            ..Legs::default()
-        };
-        Sample::new("cost", Reading::Legs(legs))
+        cost(vec![1000; times_ns.len()], times_ns)
     }
 
     fn batch(sample: Sample) -> Batch {
@@ -233,9 +225,14 @@ mod tests {
     /// A batch on `cpu` whose chains and widths take these times.
     fn on(cpu: usize, times_ns: &[(u64, u64)]) -> Batch {
         let at = |&(chain_ns, width_ns): &(u64, u64)| {
-            let around = chain(chain_ns, chain_ns);
             let cpu = Some(cpu);
-            (width_ns, Around { cpu, ..around })
+            (
+                width_ns,
+                Around {
+                    cpu,
+                    ..quiet(chain_ns)
+                },
+            )
         };
         batch(legs(&times_ns.iter().map(at).collect::<Vec<_>>()))
     }
@@ -303,12 +300,10 @@ mod tests {
     }
 
     #[test]
-    fn one_reference_or_no_full_speed_shows_no_conditions() {
-        let mut sample = legs(&[(1800, QUIET), (1800, QUIET)]);
+    fn no_references_or_no_full_speed_show_no_conditions() {
+        let sample = legs(&[(1800, QUIET), (1800, QUIET)]);
         assert_eq!(core_states(&[&sample], None), [Core::default(); 2]);
-        if let Reading::Legs(legs) = &mut sample.reading {
-            legs.around.clear();
-        }
+        let sample = cost(vec![1000; 2], &[]);
         let value = Sample::new("cost", Reading::Value(1.0));
         let states = core_states(&[&sample, &value], Some(full_speed()));
         assert_eq!(states, [Core::default(); 3]);
@@ -353,12 +348,7 @@ mod tests {
     #[test]
     fn earlier_runs_may_have_seen_the_processor_faster_and_alone() {
         let known = |best_chain_ns, alone_ratio| {
-            let known = FullSpeed {
-                chain_ns: best_chain_ns,
-                best_chain_ns,
-                alone_ratio,
-                ..FullSpeed::default()
-            };
+            let known = made_up::full_speed(best_chain_ns, alone_ratio);
             let mut speeds = Speeds::new(Topology::default(), vec![known]);
             let seen = noted(&mut speeds, on(0, &[(1200, 1200)])).unwrap();
             assert!((seen.chain_ns - 1200.0).abs() < 1e-9);
@@ -394,10 +384,7 @@ mod tests {
         };
         let known = FullSpeed {
             core_type: Some(1),
-            chain_ns: 1500.0,
-            best_chain_ns: 1500.0,
-            alone_ratio: 1.5,
-            ..FullSpeed::default()
+            ..made_up::full_speed(1500.0, 1.5)
         };
         let mut speeds = Speeds::new(topology, vec![known]);
         let mut seen = |batch| {

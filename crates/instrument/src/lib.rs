@@ -45,6 +45,8 @@ pub mod given;
 pub mod grading;
 mod latencies;
 pub mod limits;
+#[cfg(test)]
+mod made_up;
 pub mod need;
 pub mod noise;
 pub mod phases;

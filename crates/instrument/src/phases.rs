@@ -38,11 +38,7 @@ impl<'c> Phases<'c> {
         metrics: &[impl AsRef<str>],
         body: impl FnOnce() -> Result<T, MeasureError>,
     ) -> Result<T, MeasureError> {
-        let before = self.clock.usage()?;
-        let begin_ns = self.clock.now_ns();
-        let result = body()?;
-        let gross_ns = self.clock.now_ns().saturating_sub(begin_ns);
-        let usage = self.clock.usage()?.since(&before);
+        let (result, gross_ns, usage) = self.clock.timed(body)?;
         for metric in metrics {
             let clock_cost_ns = self.clock_cost_ns;
             let spent = self.of(metric.as_ref());

@@ -21,7 +21,7 @@ const NOTABLE: f64 = 0.01;
 /// The clock during the timings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunClock {
-    /// One for each type of core that was measured; empty if the run has one reference loop.
+    /// One for each type of core that was measured.
     pub cores: Vec<CoreClock>,
 }
 
@@ -57,8 +57,9 @@ struct Timing {
 }
 
 impl RunClock {
-    /// The clock during `batches`, which are all of a run on `machine`.
-    pub fn of(batches: &[&Batch], machine: &Machine) -> Self {
+    /// The clock during `batches`, which are all of a run on `machine`; `None` if no core's full speed is
+    /// known.
+    pub fn of(batches: &[&Batch], machine: &Machine) -> Option<Self> {
         let types = batches.iter().filter_map(|batch| batch.full_speed);
         let mut types: Vec<Option<usize>> = types.map(|speed| speed.core_type).collect();
         types.sort_unstable();
@@ -75,16 +76,12 @@ impl RunClock {
             let hz = |relative: f64| clock_hz(machine, speed.chain_ns / relative);
             Some(CoreClock::of(core_type, &timings.collect::<Vec<_>>(), hz))
         });
-        Self {
-            cores: cores.collect(),
-        }
+        let cores: Vec<CoreClock> = cores.collect();
+        (!cores.is_empty()).then_some(Self { cores })
     }
 
     /// A line for readers.
     pub fn text(&self) -> String {
-        if self.cores.is_empty() {
-            return "Clock unknown: the run has no second reference loop.".into();
-        }
         let texts: Vec<String> = self.cores.iter().map(CoreClock::text).collect();
         texts.join(" ")
     }
@@ -230,7 +227,7 @@ fn timings(sample: &Sample, speed: FullSpeed) -> Vec<Timing> {
         Reading::Value(_) => Vec::new(),
     };
     let core = |cost: Cost| {
-        let (width_ns, around) = cost.reference_ns.zip(cost.around)?;
+        let (width_ns, around) = cost.references?;
         is_steady(width_ns, &around).then(|| core(width_ns, &around, speed))
     };
     let cores = reading.costs().into_iter().map(core);
@@ -256,7 +253,8 @@ fn busy_share(sample: &Sample) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{ClockLevel, CoreClock, RunClock, levels};
-    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
+    use crate::made_up::{cost, full_speed, legs, quiet};
+    use crate::sample::{Around, Batch, FullSpeed};
     use platform::machine::{Cpu, Machine};
 
     fn zen4() -> Machine {
@@ -273,34 +271,22 @@ mod tests {
 
     /// Legs of 1 µs with these times of chain and width, on a core of this type.
     fn batch(core_type: Option<usize>, times_ns: &[(u64, u64)]) -> Batch {
-        let around = |(chain_ns, _): &(u64, u64)| Around {
-            chain_ns: (*chain_ns, *chain_ns),
-            cpu: Some(0),
-            ..Around::default()
-        };
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: vec![1000; times_ns.len()],
-            reference_ns: times_ns.iter().map(|(_, width_ns)| *width_ns).collect(),
-            around: times_ns.iter().map(around).collect(),
-            ..Legs::default()
-        };
+        let times_ns = times_ns.iter();
+        let references: Vec<(u64, Around)> = times_ns
+            .map(|(chain_ns, width_ns)| (*width_ns, quiet(*chain_ns)))
+            .collect();
         Batch {
-            samples: vec![Sample::new("cost", Reading::Legs(legs))],
+            samples: vec![cost(vec![1000; references.len()], &references)],
             full_speed: Some(FullSpeed {
                 core_type,
-                chain_ns: 2400.0,
-                best_chain_ns: 2400.0,
-                alone_ratio: 1.0,
-                ..FullSpeed::default()
+                ..full_speed(2400.0, 1.0)
             }),
             ..Batch::default()
         }
     }
 
     fn clock(batches: &[Batch], machine: &Machine) -> RunClock {
-        RunClock::of(&batches.iter().collect::<Vec<_>>(), machine)
+        RunClock::of(&batches.iter().collect::<Vec<_>>(), machine).unwrap()
     }
 
     #[test]
@@ -339,10 +325,7 @@ mod tests {
             None,
             &[(2400, 2400), (2400, 2400), (2400, 4800), (2400, 2400)],
         );
-        let Reading::Legs(legs) = &mut batch.samples[0].reading else {
-            panic!("it has legs")
-        };
-        legs.around[3].chain_ns = (2400, 2800);
+        legs(&mut batch).around[3].chain_ns = (2400, 2800);
         let clock = clock(&[batch], &zen4());
         assert_eq!(
             clock.text(),
@@ -355,12 +338,8 @@ mod tests {
     fn waits_weigh_only_by_their_processor_time() {
         let of_wait = |used_ns| {
             let mut wait = batch(None, &[(2400, 2400)]);
-            let sample = &mut wait.samples[0];
-            sample.usage.user_ns = used_ns;
-            let Reading::Legs(legs) = &mut sample.reading else {
-                panic!("it has legs")
-            };
-            legs.around[0].chain_ns = (2400, 2800);
+            wait.samples[0].usage.user_ns = used_ns;
+            legs(&mut wait).around[0].chain_ns = (2400, 2800);
             clock(&[batch(None, &[(2400, 2400)]), wait], &zen4()).cores[0].unknown
         };
         assert!((of_wait(1000) - 0.5).abs() < 1e-9);
@@ -370,10 +349,7 @@ mod tests {
     #[test]
     fn a_context_switch_between_readings_that_agree_hides_no_clock() {
         let mut batch = batch(None, &[(2400, 2400), (2735, 2735)]);
-        let Reading::Legs(legs) = &mut batch.samples[0].reading else {
-            panic!("it has legs")
-        };
-        legs.around[1].switches = 1;
+        legs(&mut batch).around[1].switches = 1;
         let text = clock(&[batch], &zen4()).text();
         assert_eq!(
             text,
@@ -393,14 +369,6 @@ mod tests {
             "Clock of cores of type 0 4.00 GHz throughout the run. Clock of cores of type 1 4.00 GHz for \
              50 %, 2.00 GHz for 50 % of the run."
         );
-    }
-
-    #[test]
-    fn a_run_with_one_reference_loop_has_an_unknown_clock() {
-        let mut batch = batch(None, &[(2400, 2400)]);
-        batch.full_speed = None;
-        let text = clock(&[batch], &zen4()).text();
-        assert_eq!(text, "Clock unknown: the run has no second reference loop.");
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub enum Reading {
         wall_ns: u64,
         /// Mean wall time of [`kernels::add_width`] before and after it, in ns.
         reference_ns: Option<u64>,
-        /// The conditions around it; `None` in older runs, with one reference loop.
+        /// The conditions around it, known if `reference_ns` is.
         around: Option<Around>,
     },
     /// Wall times of single operations, each net of the cost of reading the clock.
@@ -61,7 +61,7 @@ pub enum Reading {
         p99_ns: f64,
         /// Mean wall time of [`kernels::add_width`] before and after them, in ns.
         reference_ns: Option<u64>,
-        /// The conditions around them; `None` in older runs, with one reference loop.
+        /// The conditions around them, known if `reference_ns` is.
         around: Option<Around>,
     },
     /// A number that was counted or looked up, not timed, in the metric's unit.
@@ -84,7 +84,7 @@ pub struct Legs {
     /// run.
     #[serde(default)]
     pub reference_ns: Vec<u64>,
-    /// The conditions around each leg; empty in older runs, with one reference loop.
+    /// The conditions around each leg; as many as `reference_ns`.
     #[serde(default)]
     pub around: Vec<Around>,
     /// Iterations of a short leg.
@@ -168,21 +168,20 @@ pub struct Cost {
     pub net_ns: f64,
     /// Wall time in ns, all costs included.
     pub raw_ns: f64,
-    /// Mean wall time of [`kernels::add_width`] before and after it, in ns.
-    pub reference_ns: Option<f64>,
-    /// The conditions around it; `None` in older runs, with one reference loop.
-    pub around: Option<Around>,
+    /// The mean wall time of [`kernels::add_width`] before and after it, in ns, and the conditions around it;
+    /// `None` if the reference loops were not run.
+    pub references: Option<(f64, Around)>,
 }
 
 impl Reading {
     /// The cost of one unit of work in each timing; empty for a [`Reading::Value`].
     pub fn costs(&self) -> Vec<Cost> {
-        let one = |net_ns, raw_ns, reference_ns: Option<u64>, around| {
+        let both = |reference_ns: Option<u64>, around| reference_ns.map(|ns| ns as f64).zip(around);
+        let one = |cost_ns, reference_ns, around| {
             vec![Cost {
-                net_ns,
-                raw_ns,
-                reference_ns: reference_ns.map(|ns| ns as f64),
-                around,
+                net_ns: cost_ns,
+                raw_ns: cost_ns,
+                references: both(reference_ns, around),
             }]
         };
         match self {
@@ -191,8 +190,10 @@ impl Reading {
                 let cost = |(index, &wall_ns): (usize, &u64)| Cost {
                     net_ns: (wall_ns as f64 - fixed_ns) / work,
                     raw_ns: wall_ns as f64 / work,
-                    reference_ns: legs.reference_ns.get(index).map(|ns| *ns as f64),
-                    around: legs.around.get(index).copied(),
+                    references: both(
+                        legs.reference_ns.get(index).copied(),
+                        legs.around.get(index).copied(),
+                    ),
                 };
                 legs.wall_ns.iter().enumerate().map(cost).collect()
             }
@@ -201,16 +202,13 @@ impl Reading {
                 wall_ns,
                 reference_ns,
                 around,
-            } => {
-                let cost_ns = wall_ns as f64 / work;
-                one(cost_ns, cost_ns, reference_ns, around)
-            }
+            } => one(wall_ns as f64 / work, reference_ns, around),
             &Self::Latencies {
                 p50_ns,
                 reference_ns,
                 around,
                 ..
-            } => one(p50_ns, p50_ns, reference_ns, around),
+            } => one(p50_ns, reference_ns, around),
             Self::Value(_) => Vec::new(),
         }
     }
@@ -218,17 +216,6 @@ impl Reading {
     /// False for a value, which no clock gave.
     pub fn is_timed(&self) -> bool {
         !matches!(self, Self::Value(_))
-    }
-
-    /// The mean wall time of [`kernels::add_width`] around each timing, in ns; empty if it was not run.
-    pub fn references_ns(&self) -> &[u64] {
-        match self {
-            Self::Legs(legs) => &legs.reference_ns,
-            Self::Once { reference_ns, .. } | Self::Latencies { reference_ns, .. } => {
-                reference_ns.as_slice()
-            }
-            Self::Value(_) => &[],
-        }
     }
 
     /// The wall time covered by the sample's [`Usage`], in ns.
@@ -263,8 +250,7 @@ pub struct Batch {
     /// The pass of the run in which it was taken, counted from 0. `None` for values that a
     /// publication printed: nobody knows how they were measured.
     pub pass: Option<u32>,
-    /// Wall time of the reference loop at the processor's full speed, as far as the run had shown it
-    /// when the batch was taken, in ns. Only in older runs, with one reference loop.
+    /// Always `None`: the place of a number in the format that runs with one reference loop had.
     pub full_speed_ns: Option<f64>,
     /// The full speed of the cores that it ran on, by both reference loops.
     pub full_speed: Option<FullSpeed>,
@@ -328,7 +314,7 @@ pub struct Disturbance {
 
 #[cfg(test)]
 mod tests {
-    use super::{Legs, Reading};
+    use super::{Around, Legs, Reading};
 
     #[test]
     fn short_legs_tell_what_every_leg_pays_once() {
@@ -338,16 +324,16 @@ mod tests {
             work: 2.0,
             wall_ns: vec![500, 500, 900],
             reference_ns: vec![10, 10, 20],
+            around: vec![Around::default(); 3],
             short_iterations: 10,
             short_wall_ns: vec![140],
-            ..Legs::default()
         };
         assert!((legs.fixed_ns() - 100.0).abs() < 1e-9);
         let costs = Reading::Legs(legs.clone()).costs();
         assert_eq!(costs.len(), 3);
         assert!((costs[0].net_ns - 2.0).abs() < 1e-9);
         assert!((costs[2].raw_ns - 4.5).abs() < 1e-9);
-        assert_eq!(costs[2].reference_ns, Some(20.0));
+        assert_eq!(costs[2].references, Some((20.0, Around::default())));
         let without = Legs {
             short_wall_ns: Vec::new(),
             ..legs

@@ -313,11 +313,7 @@ impl<'a> Sampler<'a> {
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let references = Bracket::open(self.clock);
-        let before = self.clock.usage()?;
-        let begin_ns = self.clock.now_ns();
-        body()?;
-        let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
-        let usage = self.clock.usage()?.since(&before);
+        let ((), wall_ns, usage) = self.clock.timed(body)?;
         let (reference_ns, around) = references.close();
         for (metric, work) in metrics {
             let reading = Reading::Once {

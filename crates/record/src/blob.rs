@@ -15,7 +15,7 @@
 //! | `cpu` | optional whole number |
 //! | `started_ns`, `wall_ns` | whole numbers |
 //! | disturbance | stolen and other time, each optional |
-//! | `pass`, `full_speed_ns`, full speed | each optional |
+//! | `pass`, 0, full speed | `pass` and full speed are optional |
 //!
 //! A reading begins with its kind:
 //!

@@ -6,7 +6,7 @@
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
-use instrument::sample::{Batch, FullSpeed, Legs, Reading, Sample};
+use instrument::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
@@ -137,7 +137,9 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
         "a timing belongs to no pass of the run".into()
     })?;
     integer(place, "started_ns", batch.started_ns)?;
-    amount(place, "full_speed_ns", batch.full_speed_ns.unwrap_or(0.0))?;
+    ensure(batch.full_speed_ns.is_none(), place, || {
+        "it is of a run with one reference loop, which this version does not read".into()
+    })?;
     batch
         .full_speed
         .as_ref()
@@ -174,34 +176,52 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
     integer(&place, "at_ns", sample.at_ns)?;
     match sample.reading {
         Reading::Legs(ref of) => legs(&place, of),
-        Reading::Once { work, .. } => amount(&place, "work", work),
+        Reading::Once {
+            work,
+            reference_ns,
+            around,
+            ..
+        } => {
+            amount(&place, "work", work)?;
+            both_references(&place, reference_ns.as_slice(), around.as_slice())
+        }
         Reading::Latencies {
             p50_ns,
             p5_ns,
             p95_ns,
             p99_ns,
+            reference_ns,
+            around,
             ..
-        } => [p5_ns, p50_ns, p95_ns, p99_ns]
-            .into_iter()
-            .try_for_each(|percentile| amount(&place, "a percentile", percentile)),
+        } => {
+            for percentile in [p5_ns, p50_ns, p95_ns, p99_ns] {
+                amount(&place, "a percentile", percentile)?;
+            }
+            both_references(&place, reference_ns.as_slice(), around.as_slice())
+        }
         Reading::Value(value) => finite(&place, "value", value),
     }
+}
+
+/// Checks that both reference loops were read around each timing of the sample at `place`, or neither.
+fn both_references(place: &str, widths: &[u64], arounds: &[Around]) -> Result<(), Invalid> {
+    let [widths, arounds] = [widths.len(), arounds.len()];
+    ensure(widths == arounds, place, || {
+        format!("it has {widths} readings of one reference loop and {arounds} of the other")
+    })
 }
 
 /// Checks the legs of the sample at `place`.
 fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
     let lists = [&legs.wall_ns, &legs.reference_ns, &legs.short_wall_ns];
     let [timed, references, short] = lists.map(Vec::len);
-    let arounds = legs.around.len();
     amount(place, "work", legs.work)?;
     at_most(place, "legs", timed, MAX_LEGS)?;
     at_most(place, "short legs", short, MAX_LEGS)?;
     ensure(references == 0 || references == timed, place, || {
         format!("{timed} legs have {references} readings of the reference loop")
     })?;
-    ensure(arounds == 0 || arounds == references, place, || {
-        format!("{references} readings of one reference loop go with {arounds} of the other")
-    })
+    both_references(place, &legs.reference_ns, &legs.around)
 }
 
 /// Checks the ending of the point at `place`.

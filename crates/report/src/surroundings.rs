@@ -4,13 +4,10 @@ use crate::lists::{and, capitalised};
 use instrument::quantity::{Unit, counted, significant};
 use instrument::run_clock::{CoreClock, RunClock};
 use instrument::sample::{Batch, Disturbance};
-use instrument::statistics::summary::median;
 use record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The reference loop of an undisturbed processor varies by less than this share.
-const SLOWED: f64 = 1.05;
 /// Smaller shares are not worth a sentence.
 const NOTABLE: f64 = 0.01;
 /// From this share of a run on, its first line names what disturbed it.
@@ -38,15 +35,9 @@ const USUAL_FILTERS: u32 = 2;
 /// it. A fact that is not known is `None`, which is not "none".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Surroundings {
-    /// The clock, and how much of the time something shared the core; `None` in runs without a
-    /// reference loop, unknown in runs with one.
+    /// The clock, and how much of the time something shared the core; `None` in runs without the
+    /// reference loops.
     pub clock: Option<RunClock>,
-    /// The share of the timings next to which the reference loop was slowed by more than 5 %; `None`
-    /// in runs without a reference loop.
-    pub slowed_share: Option<f64>,
-    /// The speed of the processor in those timings over its full speed, by their median; `None` if
-    /// there are none.
-    pub speed: Option<f64>,
     /// CPU time of other programs over wall time: 1 is one processor in full use.
     pub others: Option<f64>,
     /// CPU time that the hypervisor gave to other virtual machines over wall time.
@@ -80,21 +71,11 @@ impl Surroundings {
     pub fn of(run: &Run) -> Self {
         let points = run.measured().flat_map(|record| &record.points);
         let batches: Vec<&Batch> = points.flat_map(|point| &point.batches).collect();
-        let slowdowns: Vec<f64> = batches.iter().flat_map(|batch| slowdowns(batch)).collect();
-        let slowed: Vec<f64> = slowdowns
-            .iter()
-            .copied()
-            .filter(|slowdown| *slowdown > SLOWED)
-            .collect();
-        let slowed_share =
-            (!slowdowns.is_empty()).then(|| slowed.len() as f64 / slowdowns.len() as f64);
         let environment = &run.environment;
         let processors = run.machine.topology.threads.map(|threads| threads as f64);
         let memory_bytes = run.machine.memory_bytes;
         Self {
-            clock: slowed_share.map(|_| RunClock::of(&batches, &run.machine)),
-            slowed_share,
-            speed: median(&slowed).map(f64::recip),
+            clock: RunClock::of(&batches, &run.machine),
             others: share(&batches, |around| Some(around.others_ns? as f64))
                 .filter(|others| is_plausible(*others)),
             stolen: share(&batches, |around| Some(around.stolen_ns? as f64)),
@@ -110,7 +91,7 @@ impl Surroundings {
         }
     }
 
-    /// A line on the clock for readers; `None` in runs without a reference loop.
+    /// A line on the clock for readers; `None` in runs without the reference loops.
     pub fn clock_text(&self) -> Option<String> {
         self.clock.as_ref().map(RunClock::text)
     }
@@ -190,13 +171,6 @@ impl Surroundings {
                     "timings were interrupted, or the clock changed in them, for {share} of the time"
                 )
             }),
-            above(self.slowed_share(), NOTABLE, FIRST, |slowed| {
-                format!(
-                    "something slowed the processor down to {} of its speed in {} of the timings",
-                    percent(self.speed.unwrap_or(1.0)),
-                    percent(slowed)
-                )
-            }),
             above(self.memory_pressure, NOTABLE, MOST_PRESSURE, |share| {
                 let share = percent(share);
                 format!("programs waited for memory during {share} of the minute before")
@@ -259,11 +233,6 @@ impl Surroundings {
         let low = self.cores().iter().filter_map(of_core);
         low.max_by(|one, other| one.0.total_cmp(&other.0))
     }
-
-    /// The share of the slowed timings in a run with one reference loop, which does not show why.
-    fn slowed_share(&self) -> Option<f64> {
-        self.slowed_share.filter(|_| self.cores().is_empty())
-    }
 }
 
 /// A share above `notable`, which matters above `most`.
@@ -288,20 +257,6 @@ fn processors(count: f64) -> String {
     counted(significant(count, 2), "processor")
 }
 
-/// The slowness of the processor next to each timing of `batch`.
-fn slowdowns(batch: &Batch) -> Vec<f64> {
-    let of_both = batch.full_speed.map(|it| it.chain_ns * it.alone_ratio);
-    let full_speed_ns = of_both.or(batch.full_speed_ns);
-    let Some(full_speed_ns) = full_speed_ns.filter(|ns| *ns > 0.0) else {
-        return Vec::new();
-    };
-    let samples = batch.samples.iter();
-    let references = samples.flat_map(|sample| sample.reading.references_ns());
-    references
-        .map(|reference_ns| *reference_ns as f64 / full_speed_ns)
-        .collect()
-}
-
 /// False for clearly less than nothing: such a system counts CPU time wrongly, as Wine does.
 fn is_plausible(others: f64) -> bool {
     others > -USUAL_LOAD
@@ -322,7 +277,6 @@ fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Opti
 mod tests {
     use super::{Surroundings, is_plausible};
     use crate::made_up::clock;
-    use instrument::run_clock::RunClock;
 
     #[test]
     fn less_than_nothing_is_no_load() {
@@ -333,8 +287,6 @@ mod tests {
     fn a_quiet_run_has_no_line_on_its_conditions() {
         let quiet = Surroundings {
             clock: Some(clock(&[(1.0, 1.0)])),
-            slowed_share: Some(0.004),
-            speed: Some(0.9),
             others: Some(0.02),
             stolen: Some(0.0),
             memory_pressure: Some(0.0),
@@ -458,28 +410,5 @@ mod tests {
         };
         assert_eq!(allowed(2.0, 1 << 30), (None, None));
         assert_eq!(allowed(1.5, 1 << 29), (Some(1.5), Some(1 << 29)));
-    }
-
-    #[test]
-    fn the_clock_replaces_what_one_reference_shows() {
-        let one = Surroundings {
-            clock: Some(RunClock::default()),
-            slowed_share: Some(0.7),
-            speed: Some(0.5),
-            ..Surroundings::default()
-        };
-        assert_eq!(
-            one.first().unwrap(),
-            "During this run, something slowed the processor down to 50 % of its speed in 70 % of the \
-             timings."
-        );
-        let unknown = "Clock unknown: the run has no second reference loop.";
-        assert_eq!(one.clock_text().as_deref(), Some(unknown));
-        let both = Surroundings {
-            clock: Some(clock(&[(1.0, 1.0)])),
-            ..one
-        };
-        assert_eq!((both.first(), both.text()), (None, None));
-        assert_eq!(Surroundings::default().clock_text(), None);
     }
 }

@@ -58,6 +58,24 @@ pub enum Ending {
     Failed,
 }
 
+impl Budget {
+    /// The time in ns, unless each subject takes longer for the usual runs.
+    fn ns(self) -> f64 {
+        match self {
+            Self::Usual => USUAL_BUDGET.0,
+            Self::Fixed(budget) => budget.0,
+        }
+    }
+
+    /// Runs of each subject for which there is always time.
+    fn least_runs(self) -> usize {
+        match self {
+            Self::Usual => Rules::USUAL_RUNS,
+            Self::Fixed(_) => 0,
+        }
+    }
+}
+
 impl Rules {
     /// The probability of error by design: a hundred equal pairs then raise at most two alarms, in
     /// 99 % of cases.
@@ -70,11 +88,8 @@ impl Rules {
 
     /// Runs of each subject for which there is time, if one run of each takes `pace_ns`.
     pub fn room(&self, pace_ns: f64) -> usize {
-        let fitting = |budget: Nanoseconds| (budget.0 / pace_ns.max(1.0)) as usize;
-        let runs = match self.budget {
-            Budget::Usual => fitting(USUAL_BUDGET).max(Self::USUAL_RUNS),
-            Budget::Fixed(budget) => fitting(budget),
-        };
+        let fitting = (self.budget.ns() / pace_ns.max(1.0)) as usize;
+        let runs = fitting.max(self.budget.least_runs());
         self.most_runs.map_or(runs, |most| runs.min(most))
     }
 
@@ -97,12 +112,9 @@ impl Rules {
         if self.most_runs.is_some_and(|most| runs >= most) {
             return Some(Ending::RunsUsed);
         }
-        let (budget_ns, is_open) = match self.budget {
-            Budget::Usual => (USUAL_BUDGET.0, runs < Self::USUAL_RUNS),
-            Budget::Fixed(budget) => (budget.0, false),
-        };
+        let is_open = runs < self.budget.least_runs();
         let next_ns = pace_ns.unwrap_or(0.0) * self.turns(runs, pace_ns) as f64;
-        (!is_open && elapsed_ns + next_ns > budget_ns).then_some(Ending::BudgetUsed)
+        (!is_open && elapsed_ns + next_ns > self.budget.ns()).then_some(Ending::BudgetUsed)
     }
 
     /// True if the comparison may stop as soon as it is decided.
@@ -113,11 +125,7 @@ impl Rules {
     /// Runs of each subject in the next block: two, there and back, or one where time or runs would
     /// not be enough for the blocks that a decision takes, or where the time of a run is unknown.
     pub(super) fn turns(&self, runs: usize, pace_ns: Option<f64>) -> usize {
-        let budget_ns = match self.budget {
-            Budget::Usual => USUAL_BUDGET.0,
-            Budget::Fixed(budget) => budget.0,
-        };
-        let is_long = pace_ns.is_none_or(|pace| 2.0 * MANY_BLOCKS * pace > budget_ns);
+        let is_long = pace_ns.is_none_or(|pace| 2.0 * MANY_BLOCKS * pace > self.budget.ns());
         let is_short_of_runs = self
             .most_runs
             .is_some_and(|most| most - runs < 2 || (most as f64) < 2.0 * MANY_BLOCKS);

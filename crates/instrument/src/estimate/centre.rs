@@ -96,7 +96,7 @@ impl Centre {
     }
 }
 
-/// The timings of one process. One reference does not show the state of the core.
+/// The timings of one process.
 fn legs(samples: &[&Sample], full_speed: Option<FullSpeed>) -> Vec<Leg> {
     let costs = samples.iter().flat_map(|sample| net(sample));
     let cores = core_states(samples, full_speed);
@@ -232,32 +232,8 @@ impl Possible {
 #[cfg(test)]
 mod tests {
     use super::{Centre, Possible, Prediction, Process};
-    use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
-    use platform::usage::Usage;
-
-    /// A process that waits for all but `cpu_ns` of its millisecond, next to a reference loop of
-    /// `reference_ns` that takes 1000 ns at full speed.
-    fn batch(pass: u32, cpu_ns: u64, reference_ns: u64) -> Batch {
-        let reading = Reading::Once {
-            work: 1.0,
-            wall_ns: 1_000_000 + u64::from(pass),
-            reference_ns: Some(reference_ns),
-            around: None,
-        };
-        let usage = Usage {
-            user_ns: cpu_ns,
-            ..Usage::default()
-        };
-        Batch {
-            samples: vec![Sample {
-                usage,
-                ..Sample::new("cold", reading)
-            }],
-            pass: Some(pass),
-            full_speed_ns: Some(1000.0),
-            ..Batch::default()
-        }
-    }
+    use crate::made_up::{cost, full_speed, quiet};
+    use crate::sample::{Batch, FullSpeed, Reading, Sample};
 
     fn predicted(batches: &[Batch], metric: &str) -> Prediction {
         let is_of_metric = |sample: &&Sample| sample.metric == metric;
@@ -270,40 +246,19 @@ mod tests {
         Centre::of(&processes).unwrap().prediction
     }
 
-    /// Legs of a core-bound cost of 100 ns at the highest clock, where the chain takes 1000 ns and the
+    /// Legs of a core-bound cost of 100 µs at the highest clock, where the chain takes 1000 ns and the
     /// additions as long, and a value that is derived from them.
     fn clocked(pass: u32, chain_ns: u64, width_ns: u64, earlier: Option<(f64, f64)>) -> Batch {
-        let around = Around {
-            chain_ns: (chain_ns, chain_ns),
-            cpu: Some(0),
-            ..Around::default()
-        };
-        let legs = Legs {
-            iterations: 1,
-            work: 1.0,
-            wall_ns: (0..6).map(|leg| 100 * chain_ns + leg).collect(),
-            reference_ns: vec![width_ns; 6],
-            around: vec![around; 6],
-            ..Legs::default()
-        };
-        let usage = Usage {
-            user_ns: 600 * chain_ns,
-            ..Usage::default()
-        };
-        let timed = Sample {
-            usage,
-            ..Sample::new("cost", Reading::Legs(legs))
-        };
+        let wall_ns = (0..6).map(|leg| 100 * chain_ns + leg).collect();
+        let mut timed = cost(wall_ns, &[(width_ns, quiet(chain_ns)); 6]);
+        timed.usage.user_ns = 600 * chain_ns;
         Batch {
             samples: vec![timed, Sample::new("derived", Reading::Value(3.0))],
             pass: Some(pass),
             full_speed: Some(FullSpeed {
-                chain_ns: 1000.0,
-                best_chain_ns: 1000.0,
-                alone_ratio: 1.0,
                 longest_chain_ns: Some(1140.0),
                 earlier_chain_ns: earlier,
-                ..FullSpeed::default()
+                ..full_speed(1000.0, 1.0)
             }),
             ..Batch::default()
         }
@@ -352,18 +307,18 @@ mod tests {
 
     #[test]
     fn one_process_that_waits_less_is_no_reason_to_correct_a_cost_of_waiting() {
-        let half_width = |busy_ns| {
-            let batches: Vec<Batch> = (0..10)
-                .map(|pass| match pass {
-                    6 => batch(pass, busy_ns, 1500),
-                    _ => batch(pass, 200_000, 1100),
-                })
-                .collect();
-            let interval = predicted(&batches, "cold").estimated.interval.unwrap();
-            (interval.high - interval.low) / 2e6
+        let found = |busy_share: u64| {
+            let of_pass = |pass: u32| {
+                let chain_ns = [1000, 1140][pass as usize % 2];
+                let mut batch = clocked(pass, chain_ns, chain_ns, None);
+                let share = if pass == 6 { busy_share } else { 20 };
+                batch.samples[0].usage.user_ns = 6 * chain_ns * share;
+                batch
+            };
+            predicted(&(0..10).map(of_pass).collect::<Vec<_>>(), "cost")
         };
-        assert!(half_width(200_000) < 0.03);
-        assert!((half_width(500_000) - half_width(200_000)).abs() < 1e-12);
+        assert_eq!(found(20).slope, None);
+        assert_eq!(found(50).estimated, found(20).estimated);
     }
 
     fn left_out(costs: &[f64]) -> Vec<f64> {

@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn one_reference_does_not_show_a_disturbance_and_a_count_has_none() {
+    fn timings_without_references_show_no_disturbance_and_a_count_has_none() {
         let timed = estimate(&metric(Unit::Nanoseconds), &legs(None, 50));
         assert_eq!(timed.disturbed, None);
         let counted = [3.0; 5].map(|count| batch(&[Reading::Value(count)]));

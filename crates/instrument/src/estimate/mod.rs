@@ -50,8 +50,7 @@ pub struct Estimate {
     /// their neighbours.
     pub impossible: usize,
     /// The share of the legs behind the value that were disturbed, from 0 to 1: something shared the
-    /// core, or its state is not known. `None` if nothing is known of any, as in runs with one
-    /// reference.
+    /// core, or its state is not known. `None` if nothing is known of any.
     pub disturbed: Option<f64>,
     /// The half-width that the interval owes to the next run's clock, as a share of the value: all
     /// values of a run share it, so it does not blur their ratios.

@@ -137,22 +137,15 @@ fn predicted(values: impl Iterator<Item = (u32, f64)>) -> Option<Estimated> {
 mod tests {
     use crate::definition::{Better, Metric};
     use crate::estimate::Estimate;
+    use crate::made_up;
     use crate::quantity::Unit;
-    use crate::sample::{Batch, Legs, Reading, Sample};
+    use crate::sample::Batch;
     use crate::statistics::Estimated;
 
     /// An estimate of one process in each of these passes, with these costs in ns.
     fn estimate(costs: &[(u32, u64)]) -> Estimate {
         let batch = |&(pass, cost): &(u32, u64)| Batch {
-            samples: vec![Sample::new(
-                "cost",
-                Reading::Legs(Legs {
-                    iterations: 1,
-                    work: 1.0,
-                    wall_ns: vec![cost; 4],
-                    ..Legs::default()
-                }),
-            )],
+            samples: vec![made_up::cost(vec![cost; 4], &[])],
             pass: Some(pass),
             ..Batch::default()
         };

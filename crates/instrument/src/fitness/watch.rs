@@ -95,7 +95,7 @@ pub fn clock(machine: &Machine) -> RunClock {
         ..Batch::default()
     };
     Speeds::new(machine.topology.clone(), Vec::new()).note(&mut batch);
-    RunClock::of(&[&batch], machine)
+    RunClock::of(&[&batch], machine).unwrap_or_default()
 }
 
 /// A core that is shared for more of the time than this is worth advice.

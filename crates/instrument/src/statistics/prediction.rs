@@ -38,7 +38,7 @@ pub struct Prediction {
     /// share it, so it does not blur their ratios.
     pub by_next_clock: f64,
     /// The share of the legs behind the estimate that were disturbed: something shared the core, or its
-    /// state is not known. `None` if nothing is known of any, as in runs with one reference.
+    /// state is not known. `None` if nothing is known of any.
     pub disturbed: Option<f64>,
     /// Passes with at least one visit.
     pub passes: usize,

@@ -28,7 +28,7 @@ pub struct Leg {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Core {
     /// The duration of a clock cycle over the shortest that this run sustained: 1 at the highest
-    /// clock. `None` is unknown: there is one reference only, the two readings around the leg
+    /// clock. `None` is unknown: the references were not run, the two readings around the leg
     /// disagree, or a context switch fell in between.
     pub clock: Option<f64>,
     /// The ratio of the references, `width / chain`, over its value on a core of one's own: 1 alone,

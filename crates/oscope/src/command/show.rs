@@ -54,7 +54,7 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
 fn no_cycles() -> anyhow::Error {
     anyhow!(
         "the clock of this run is not known in GHz, so that there are no cycles: its processor is not in the \
-         table of cycles or is emulated, or the run has one reference loop; `oscope doctor` prints the clock"
+         table of cycles or is emulated, or the run has no reference loops; `oscope doctor` prints the clock"
     )
 }
 

@@ -40,9 +40,7 @@ pub fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
     while !block.is_empty() {
         match pwrite(file, block, offset) {
             Ok(0) => {
-                return Err(Error::os("write a file")(io::Error::from(
-                    io::ErrorKind::WriteZero,
-                )));
+                return Err(Error::os("write a file")(io::ErrorKind::WriteZero));
             }
             Ok(count) => {
                 block = &block[count..];

@@ -15,6 +15,11 @@ use crate::directory::Kind;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
 
+/// What keeps a path below the directory.
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS);
+
 /// An open directory. It stays the same directory even if its path later leads to another one.
 #[derive(Debug)]
 pub struct Directory {
@@ -58,9 +63,7 @@ impl Directory {
         let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
         // If the name is a pipe, opening it does not wait.
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | creation;
-        let beneath =
-            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let file = match rustix::fs::openat2(&self.handle, name, flags, mode, beneath) {
+        let file = match rustix::fs::openat2(&self.handle, name, flags, mode, BENEATH) {
             // Before Linux 5.6, or in a sandbox that does not know the call. The name is a single
             // component and is not followed if it is a link, so it cannot lead outside either.
             Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(&self.handle, name, flags, mode),
@@ -68,7 +71,7 @@ impl Directory {
         }
         .map_err(failed)?;
         let stat = rustix::fs::fstat(&file).map_err(failed)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        if !is_regular(&stat) {
             return Err(failed(Errno::EXIST));
         }
         Ok((file, stat))
@@ -81,9 +84,7 @@ impl Directory {
         let failed = |error: io::Error| Error::path("open", &self.path.join(path))(error);
         // If the path leads to a pipe, opening it does not wait.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let beneath =
-            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let open = |flags| rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), beneath);
+        let open = |flags| rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), BENEATH);
         let opened = match open(flags) {
             // Another program has a lease on the file and gets time to release it.
             Err(Errno::AGAIN) => open(flags & !OFlags::NONBLOCK),
@@ -166,15 +167,13 @@ impl Directory {
     /// [`crate::Error::Planted`] if it belongs to another user or others may write to it; another
     /// error if it cannot be opened.
     pub fn open_private(&self, name: &OsStr) -> Result<Self> {
-        let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
         match rustix::fs::mkdirat(&self.handle, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(Error::path("make", &self.at(name))(errno)),
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory =
-            rustix::fs::openat(&self.handle, name, flags, Mode::empty()).map_err(failed)?;
-        let stat = rustix::fs::fstat(&directory).map_err(failed)?;
+        let directory = self.open_directory(name)?;
+        let stat =
+            rustix::fs::fstat(&directory.handle).map_err(Error::path("open", &directory.path))?;
         let others_may_write =
             Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH);
         if stat.st_uid != rustix::process::geteuid().as_raw() || others_may_write {
@@ -183,7 +182,7 @@ impl Directory {
                 what: "the directory belongs to another user, or others may write to it",
             });
         }
-        Ok(Self::new(directory, self.at(name)))
+        Ok(directory)
     }
 
     /// Opens the regular file `name` in it for reading and writing, or creates it, closed to other
@@ -221,15 +220,13 @@ impl Directory {
                 Err(error) if is(&error, ErrorKind::NotFound) => continue,
                 // Nor may the owner open a file whose mode allows nobody to read or to write it.
                 Err(error) if is(&error, ErrorKind::PermissionDenied) => {
-                    match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-                        Ok(stat)
-                            if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile =>
-                        {
-                            self.check_own(name, &stat)?;
-                        }
-                        Ok(_) => return Err(error),
-                        Err(Errno::NOENT) => continue,
-                        Err(errno) => return Err(Error::path("open", &self.at(name))(errno)),
+                    match self
+                        .stat(name)
+                        .map_err(Error::path("open", &self.at(name)))?
+                    {
+                        Some(stat) if is_regular(&stat) => self.check_own(name, &stat)?,
+                        Some(_) => return Err(error),
+                        None => continue,
                     }
                 }
                 Err(error) => return Err(error),
@@ -240,6 +237,14 @@ impl Directory {
             }
         }
         Err(Error::path("open", &self.at(name))(Errno::AGAIN))
+    }
+
+    /// What `name` is, without following links; `None` if it does not exist.
+    fn stat(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
+        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     /// Checks that a file belongs to this user and has no second name.
@@ -267,8 +272,7 @@ impl Directory {
             let stat =
                 rustix::fs::statat(&self.handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
                     .ok()?;
-            let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-            is_file.then_some(stat.st_blocks.cast_unsigned() * 512)
+            is_regular(&stat).then_some(stat.st_blocks.cast_unsigned() * 512)
         });
         Some(sizes.sum())
     }
@@ -313,14 +317,16 @@ impl Directory {
 
     /// The type of `name`, without following links; `None` if it does not exist.
     pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
-                Ok(Some(Kind::File))
+        let found = self
+            .stat(name)
+            .map_err(Error::path("look for", &self.at(name)))?;
+        Ok(found.map(|stat| {
+            if is_regular(&stat) {
+                Kind::File
+            } else {
+                Kind::Other
             }
-            Ok(_) => Ok(Some(Kind::Other)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(Error::path("look for", &self.at(name))(errno)),
-        }
+        }))
     }
 
     /// The metadata of `name`, without following links; `None` if it does not exist.
@@ -338,13 +344,10 @@ impl Directory {
 
     /// True if `name` still names this open file.
     pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
-        let failed = |errno: Errno| Error::path("look for", &self.at(name))(errno);
-        let open = rustix::fs::fstat(file).map_err(failed)?;
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(named) => Ok((named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)),
-            Err(Errno::NOENT) => Ok(false),
-            Err(errno) => Err(failed(errno)),
-        }
+        let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
+        rustix::fs::fstat(file)
+            .and_then(|open| Ok(self.stat(name)?.map(identity) == Some(identity(open))))
+            .map_err(Error::path("look for", &self.at(name)))
     }
 
     /// As [`Directory::rename`], into another directory of the same file system.
@@ -356,13 +359,8 @@ impl Directory {
         let renamed = if replace {
             rustix::fs::renameat(from_handle, from, to_handle, to)
         } else {
-            match rustix::fs::renameat_with(
-                from_handle,
-                from,
-                to_handle,
-                to,
-                RenameFlags::NOREPLACE,
-            ) {
+            let flags = RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(from_handle, from, to_handle, to, flags) {
                 // The file system does not have that flag. A second hard link also fails if the name is taken.
                 Err(Errno::INVAL | Errno::NOSYS) => {
                     rustix::fs::linkat(from_handle, from, to_handle, to, AtFlags::empty())
@@ -391,6 +389,10 @@ impl Directory {
         let room = rustix::fs::fstatvfs(&self.handle).ok()?;
         Some(room.f_bavail.saturating_mul(room.f_frsize))
     }
+}
+
+fn is_regular(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
 /// Asks the file system to place each directory that is made in this one far from its siblings

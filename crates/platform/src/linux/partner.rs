@@ -139,9 +139,9 @@ pub fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
     super::call::wait(child)?;
     match read {
         Ok(len) if len == bytes.len() => Ok(u64::from_ne_bytes(bytes)),
-        Ok(_) => Err(Error::os("read what a child computed")(io::Error::from(
+        Ok(_) => Err(Error::os("read what a child computed")(
             io::ErrorKind::UnexpectedEof,
-        ))),
+        )),
         Err(errno) => Err(Error::os("read what a child computed")(errno)),
     }
 }

@@ -4,16 +4,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
-use std::ptr;
 
-use rustix::fs::{Access, AtFlags, CWD, accessat};
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::fs::{AtFlags, CWD, accessat};
 use rustix::process::geteuid;
 
 use super::check;
-use super::memory::base_page_bytes;
+use super::memory::{Mapping, base_page_bytes};
 use crate::error::{Error, Result};
-use crate::file::{Residency, ResidencyMethod};
+use crate::file::{Access, Residency, ResidencyMethod};
 
 /// The same on every architecture, as all system calls since number 424; `libc` does not define it
 /// everywhere yet.
@@ -106,10 +104,8 @@ fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
             needs: "a file that this user owns or may write",
         });
     }
-    let pages = resident_pages(file, total_bytes, PIECE_BYTES)
-        .map_err(Error::os("ask for the residency of a file"))?;
     Ok(Residency {
-        resident_bytes: (pages * base_page_bytes() as u64).min(total_bytes),
+        resident_bytes: mapped_bytes(file, total_bytes, PIECE_BYTES)?.min(total_bytes),
         dirty_bytes: None,
         total_bytes,
         method: ResidencyMethod::Mincore,
@@ -124,46 +120,19 @@ fn mincore_is_truthful(file: &File) -> Result<bool> {
         .uid();
     let user = geteuid();
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let writable = || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+    let may_write = rustix::fs::Access::WRITE_OK;
+    let writable = || accessat(CWD, path, may_write, AtFlags::EACCESS).is_ok();
     Ok(user.is_root() || user.as_raw() == owner || writable())
 }
 
 /// Maps the file piece by piece without touching it, and counts its resident pages. A byte for each
 /// page of a huge file would take much memory.
-fn resident_pages(file: &File, len: u64, piece_bytes: usize) -> io::Result<u64> {
-    let mut answers = vec![0; piece_bytes.div_ceil(base_page_bytes())];
-    let mut pages = 0;
-    for offset in (0..len).step_by(piece_bytes) {
+fn mapped_bytes(file: &File, len: u64, piece_bytes: usize) -> Result<u64> {
+    let piece = |offset: u64| {
         let piece = (len - offset).min(piece_bytes as u64) as usize;
-        pages += resident_pages_of_piece(file, offset, piece, &mut answers)?;
-    }
-    Ok(pages)
-}
-
-fn resident_pages_of_piece(
-    file: &File,
-    offset: u64,
-    len: usize,
-    answers: &mut [u8],
-) -> io::Result<u64> {
-    let answers = &mut answers[..len.div_ceil(base_page_bytes())];
-    // SAFETY: the kernel selects a free range, so no existing memory is touched.
-    let start = unsafe {
-        rustix::mm::mmap(
-            ptr::null_mut(),
-            len,
-            ProtFlags::READ,
-            MapFlags::SHARED,
-            file,
-            offset,
-        )
-    }?;
-    // SAFETY: the range was mapped above, and the buffer has a byte for each page.
-    let outcome = check(unsafe { libc::mincore(start, len, answers.as_mut_ptr()) });
-    // SAFETY: the range was mapped above, and nothing points into it.
-    unsafe { rustix::mm::munmap(start, len) }?;
-    outcome?;
-    Ok(answers.iter().filter(|page| **page & 1 == 1).count() as u64)
+        Mapping::over(file, offset, piece, Access::Read)?.resident_bytes()
+    };
+    (0..len).step_by(piece_bytes).map(piece).sum()
 }
 
 #[cfg(test)]
@@ -179,10 +148,10 @@ mod tests {
         file.write_all(&vec![1; 100_001]).unwrap();
         let mincore = by_mincore(&file, 100_001).unwrap();
         assert_eq!(mincore.resident_bytes, 100_001);
-        let pages = 100_001_u64.div_ceil(base_page_bytes() as u64);
-        for pieces in [1, 2, 7, 100] {
-            let counted = resident_pages(&file, 100_001, pieces * base_page_bytes());
-            assert_eq!(counted.unwrap(), pages);
+        let page = base_page_bytes();
+        for pages in [1, 2, 7, 100] {
+            let counted = mapped_bytes(&file, 100_001, pages * page).unwrap();
+            assert_eq!(counted, 100_001_u64.next_multiple_of(page as u64));
         }
         match by_cachestat(&file, 100_001) {
             Ok(cachestat) => assert_eq!(cachestat.resident_bytes, 100_001),

@@ -81,12 +81,7 @@ impl Directory {
             .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
             .open(&path)
             .map_err(refused())?;
-        let found = file.metadata().map_err(refused())?;
-        if is_regular(&file, &found) {
-            Ok(file)
-        } else {
-            Err(refused()(io::Error::other("it is not a regular file")))
-        }
+        regular(file).map(|(file, _)| file).map_err(refused())
     }
 
     pub fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
@@ -106,12 +101,7 @@ impl Directory {
             .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
             .open(directories.last().unwrap_or(self).at(name)?)
             .map_err(refused())?;
-        let found = file.metadata().map_err(refused())?;
-        if is_regular(&file, &found) {
-            Ok((file, found))
-        } else {
-            Err(refused()(io::Error::other("it is not a regular file")))
-        }
+        regular(file).map_err(refused())
     }
 
     pub fn make_directory(&self, name: &OsStr, _: u32) -> Result<()> {
@@ -265,11 +255,15 @@ impl Directory {
     }
 }
 
-/// False for a directory, a link and a device, such as `NUL`, which any directory seems to hold.
-fn is_regular(file: &File, found: &fs::Metadata) -> bool {
-    is_on_disk(file)
-        && found.is_file()
-        && found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0
+/// The file and its metadata. Fails for a directory, a link and a device, such as `NUL`, which any directory
+/// seems to hold.
+fn regular(file: File) -> io::Result<(File, Metadata)> {
+    let found = file.metadata()?;
+    let is_link = found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0;
+    if is_on_disk(&file) && found.is_file() && !is_link {
+        return Ok((file, found));
+    }
+    Err(io::Error::other("it is not a regular file"))
 }
 
 /// Drops the mark that a file is read-only, for the system refuses to replace such a file. If that fails, so does

@@ -49,9 +49,7 @@ pub fn pin_to(cpus: &[usize]) -> Result<()> {
 pub(super) unsafe fn pin(thread: HANDLE, cpus: &[usize]) -> Result<()> {
     const ACTION: &str = "pin a thread to these CPUs";
     let Some(first) = cpus.first() else {
-        return Err(Error::os(ACTION)(io::Error::from(
-            io::ErrorKind::InvalidInput,
-        )));
+        return Err(Error::os(ACTION)(io::ErrorKind::InvalidInput));
     };
     let group = first / GROUP_CPUS;
     if cpus.iter().any(|cpu| cpu / GROUP_CPUS != group) {

@@ -12,10 +12,14 @@ const PROVEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/run.oscope.json"
 );
+const UNPROVEN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/fixtures/unproven.oscope.json"
+);
 const RENEW: &str = "OSCOPE_RENEW_SCHEMA";
 
 fn unproven() -> Run {
-    file::import(include_bytes!("../fixtures/unproven.oscope.json").as_slice()).unwrap()
+    file::import(fs::read(UNPROVEN).unwrap().as_slice()).unwrap()
 }
 
 /// The same, covered by checksums since it was measured.
@@ -39,13 +43,13 @@ fn a_run_is_exported_as_the_same_bytes() {
 }
 
 #[test]
-fn a_run_with_one_reference_is_stored() {
+fn a_run_of_this_format_is_stored() {
     let (_folder, _, mut store) = new_store();
     store.insert(&proven()).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), proven());
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
     let fingerprint = proven().header.machine_fingerprint;
-    assert_eq!(store.full_speeds(&fingerprint).unwrap(), []);
+    assert_eq!(store.full_speeds(&fingerprint).unwrap().len(), 1);
     let visit_ns = |fingerprint: &str, profile| {
         let run = proven();
         let point = &run.experiments[0].points[0].point;
@@ -55,4 +59,29 @@ fn a_run_with_one_reference_is_stored() {
     assert_eq!(visit_ns(&fingerprint, Profile::Quick), Some(30e6));
     assert_eq!(visit_ns(&fingerprint, Profile::Standard), None);
     assert_eq!(visit_ns("another", Profile::Quick), None);
+}
+
+#[test]
+fn a_run_with_one_reference_loop_is_refused() {
+    let document = fs::read_to_string(UNPROVEN).unwrap();
+    let refusal = |from: &str, to: &str| {
+        assert!(document.contains(from), "{from}");
+        let changed = document.replace(from, to);
+        file::import(changed.as_bytes()).unwrap_err().to_string()
+    };
+    let whole = refusal(
+        r#""full_speed":{"#,
+        r#""full_speed_ns":2300.5,"full_speed":{"#,
+    );
+    assert!(whole.contains("one reference loop"), "{whole}");
+    for around in [
+        r#","around":[2400,2410,-10,0,3]"#,
+        r#","around":[[2400,2410,-10,0,3],[2400,2800,5,1,null]]"#,
+    ] {
+        let timings = refusal(around, "");
+        assert!(
+            timings.contains("of one reference loop and 0 of the other"),
+            "{timings}"
+        );
+    }
 }

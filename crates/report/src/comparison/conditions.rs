@@ -19,20 +19,13 @@ pub(super) struct Condition {
     decisive: Option<f64>,
 }
 
-const CONDITIONS: [Condition; 6] = [
+const CONDITIONS: [Condition; 5] = [
     Condition {
         name: "during the run: processors kept busy by other programs",
         of: |around| around.others,
         show: |share| significant(share, 2),
         notable: 0.1,
         decisive: Some(MOST_LOAD),
-    },
-    Condition {
-        name: "during the run: share of the timings on a slowed processor",
-        of: |around| around.slowed_share,
-        show: |share| Unit::Share.show(share, 2),
-        notable: 0.1,
-        decisive: None,
     },
     Condition {
         name: "during the run: share of the timings that something disturbed",
@@ -162,7 +155,6 @@ mod tests {
 
     fn with_load(others: f64) -> Surroundings {
         Surroundings {
-            slowed_share: Some(0.02),
             others: Some(others),
             ..Surroundings::default()
         }

@@ -96,7 +96,7 @@ impl OneClock {
 fn highest_hz(run: &Run) -> Option<f64> {
     let points = run.measured().flat_map(|record| &record.points);
     let batches: Vec<_> = points.flat_map(|point| &point.batches).collect();
-    match RunClock::of(&batches, &run.machine).cores.as_slice() {
+    match RunClock::of(&batches, &run.machine)?.cores.as_slice() {
         [core] => core.levels.first()?.hz,
         _ => None,
     }

@@ -72,9 +72,7 @@ impl Helper {
     /// Its peak memory in bytes; `None` if the system does not report it.
     pub(super) fn peak_bytes(&self) -> Option<u64> {
         let status = parse::text(format!("/proc/{}/status", self.process.id()))?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-        let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kib << 10)
+        parse::kibibytes(parse::colon_field(&status, "VmHWM")?)
     }
 
     /// Starts a program with these files as its standard streams, and the terminal, if there is one,

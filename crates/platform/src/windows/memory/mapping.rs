@@ -36,9 +36,7 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
         if len == 0 {
-            return Err(Error::os(ACTION)(io::Error::from(
-                io::ErrorKind::InvalidInput,
-            )));
+            return Err(Error::os(ACTION)(io::ErrorKind::InvalidInput));
         }
         match page_size {
             PageSize::Base => Self::with_base_pages(len, ANY_NODE),
@@ -53,7 +51,7 @@ impl Mapping {
         let reserved_len = len
             .checked_next_multiple_of(page)
             .and_then(|len| len.checked_add(2 * alignment))
-            .ok_or_else(|| Error::os(ACTION)(io::Error::from(io::ErrorKind::OutOfMemory)))?;
+            .ok_or_else(|| Error::os(ACTION)(io::ErrorKind::OutOfMemory))?;
         let reserved = allocate(None, reserved_len, MEM_RESERVE, node)?;
         let offset =
             (reserved.addr().get() + page).next_multiple_of(alignment) - reserved.addr().get();
@@ -84,7 +82,7 @@ impl Mapping {
         }
         let mapped_len = len
             .checked_next_multiple_of(page)
-            .ok_or_else(|| Error::os(ACTION)(io::Error::from(io::ErrorKind::OutOfMemory)))?;
+            .ok_or_else(|| Error::os(ACTION)(io::ErrorKind::OutOfMemory))?;
         let kind = MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES;
         let start = allocate(None, mapped_len, kind, node)
             .map_err(|error| no_large_pages(&error.to_string()))?;
@@ -132,9 +130,8 @@ impl Mapping {
     pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
         let exists = topology::all().iter().any(|other| other.number == node);
         let number = u32::try_from(node).ok().filter(|_| exists);
-        let number = number.ok_or_else(|| {
-            Error::os("bind memory to a node")(io::Error::from(io::ErrorKind::InvalidInput))
-        })?;
+        let number = number
+            .ok_or_else(|| Error::os("bind memory to a node")(io::ErrorKind::InvalidInput))?;
         if !self.is_large && self.resident_bytes()? > 0 {
             return refuse("binding memory that is in use already to a node");
         }

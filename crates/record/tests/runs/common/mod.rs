@@ -218,7 +218,7 @@ pub fn batch(index: u64) -> Batch {
             others_ns: Some(-10_000_000),
         },
         pass: Some(index as u32),
-        full_speed_ns: Some(10_222.5),
+        full_speed_ns: None,
         full_speed: Some(FullSpeed {
             core_type: Some(0),
             chain_ns: 2350.5,

@@ -179,23 +179,38 @@ fn mend_batch(batch: &mut Value, metrics: &[Value]) {
     if batch["pass"].is_null() {
         batch["pass"] = 0.into();
     }
+    batch["full_speed_ns"] = Value::Null;
     for (number, sample) in list(&mut batch["samples"]).iter_mut().enumerate() {
         sample["metric"] = metrics[number % metrics.len()].clone();
-        if let Some(legs) = sample["reading"].get_mut("legs") {
-            let timed = list(&mut legs["wall_ns"]).len();
-            let references = fit(&mut legs["reference_ns"], timed);
-            fit(&mut legs["around"], references);
+        mend_reading(&mut sample["reading"]);
+    }
+}
+
+/// Gives a reading both reference loops around each timing, or none.
+fn mend_reading(reading: &mut Value) {
+    if let Some(legs) = reading.get_mut("legs") {
+        let timed = list(&mut legs["wall_ns"]).len();
+        let both = ["reference_ns", "around"];
+        let is_empty = both.iter().any(|field| legs[*field] == json!([]));
+        for field in both {
+            fit(list(&mut legs[field]), if is_empty { 0 } else { timed });
+        }
+    }
+    for kind in ["once", "latencies"] {
+        if let Some(timed) = reading.get_mut(kind)
+            && (timed["reference_ns"].is_null() || timed["around"].is_null())
+        {
+            timed["reference_ns"] = Value::Null;
+            timed["around"] = Value::Null;
         }
     }
 }
 
-/// Repeats the first value of a list, if it has one, to this length; returns its length.
-fn fit(values: &mut Value, len: usize) -> usize {
-    let values = list(values);
+/// Repeats the first value of a list to this length.
+fn fit(values: &mut Vec<Value>, len: usize) {
     let first = values.first().cloned();
     values.clear();
     values.extend(first.into_iter().cycle().take(len));
-    values.len()
 }
 
 fn list(value: &mut Value) -> &mut Vec<Value> {
