@@ -21,9 +21,6 @@ fn measured(random: &mut Random, there: f64, back: f64) -> Measured {
         count: 500,
         lost: 0,
         p50_ns: 3e4 * there.max(back) * noise() * if loaded { 4.0 } else { 1.0 },
-        p90_ns: 4e4,
-        p99_ns: 9e4,
-        p99_9_ns: None,
     };
     let latencies = vec![
         latency(Protocol::Tcp, 1, false),
