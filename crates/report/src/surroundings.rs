@@ -4,27 +4,70 @@ use crate::lists::{and, capitalised};
 use instrument::quantity::{Unit, counted, significant};
 use instrument::run_clock::{CoreClock, RunClock};
 use instrument::sample::{Batch, Disturbance};
-use instrument::statistics::summary::median;
 use record::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The reference loop of an undisturbed processor varies by less than this share.
-const SLOWED: f64 = 1.05;
 /// Smaller shares are not worth a sentence.
 const NOTABLE: f64 = 0.01;
 /// From this share of a run on, its first line names what disturbed it.
 const FIRST: f64 = 0.2;
 /// Up to this much of a processor, other programs are the system's own.
 const USUAL_LOAD: f64 = 0.1;
-/// More of a processor for other programs may move values by more than their intervals allow.
-pub(crate) const MOST_LOAD: f64 = 0.2;
 /// A larger share of disturbed timings may move values by more than their intervals allow.
 pub(crate) const MOST_DISTURBED: f64 = 0.2;
-/// More stolen time may move values by more than their intervals allow.
-pub(crate) const MOST_STOLEN: f64 = 0.02;
-/// Programs that wait for memory during more of the time may move values by more than that.
-pub(crate) const MOST_PRESSURE: f64 = 0.1;
+
+/// A condition of a run that is measured.
+pub(crate) struct Condition {
+    pub(crate) name: &'static str,
+    pub(crate) of: fn(&Surroundings) -> Option<f64>,
+    pub(crate) show: fn(f64) -> String,
+    /// Less of it, and a smaller difference between runs, explains nothing.
+    pub(crate) notable: f64,
+    /// More of it, and a larger difference between runs, may move values by more than their intervals allow; `None` for
+    /// what the values are corrected for.
+    pub(crate) most: Option<f64>,
+}
+
+const LOAD: Condition = Condition {
+    name: "during the run: processors kept busy by other programs",
+    of: |it| it.others,
+    show: |share| significant(share, 2),
+    notable: USUAL_LOAD,
+    most: Some(0.2),
+};
+const STOLEN: Condition = Condition {
+    name: "during the run: time given to others by the hypervisor",
+    of: |it| it.stolen,
+    show: percent,
+    notable: NOTABLE,
+    most: Some(0.02),
+};
+const PRESSURE: Condition = Condition {
+    name: "before the run: time in which programs waited for memory",
+    of: |it| it.memory_pressure,
+    show: percent,
+    notable: NOTABLE,
+    most: Some(0.1),
+};
+const DISTURBED: Condition = Condition {
+    name: "during the run: share of the timings that something disturbed",
+    of: Surroundings::disturbed,
+    show: percent,
+    notable: 0.1,
+    most: Some(MOST_DISTURBED),
+};
+/// Another clock may be what was to be compared, as between two machines or two governors.
+pub(crate) const CLOCK: Condition = Condition {
+    name: "during the run: highest clock",
+    of: Surroundings::highest_hz,
+    show: |hz| format!("{:.2} GHz", hz / 1e9),
+    notable: 1e8,
+    most: None,
+};
+/// All of them.
+pub(crate) const CONDITIONS: [Condition; 5] = [LOAD, DISTURBED, STOLEN, PRESSURE, CLOCK];
+
 /// A state of the whole run that slows programs down, and its description.
 type State = (fn(&Surroundings) -> Option<bool>, &'static str);
 pub(crate) const STATES: [State; 2] = [
@@ -38,15 +81,8 @@ const USUAL_FILTERS: u32 = 2;
 /// it. A fact that is not known is `None`, which is not "none".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Surroundings {
-    /// The clock, and how much of the time something shared the core; `None` in runs without a
-    /// reference loop, unknown in runs with one.
+    /// The clock, and how much of the time something shared the core; `None` in runs without reference loops.
     pub clock: Option<RunClock>,
-    /// The share of the timings next to which the reference loop was slowed by more than 5 %; `None`
-    /// in runs without a reference loop.
-    pub slowed_share: Option<f64>,
-    /// The speed of the processor in those timings over its full speed, by their median; `None` if
-    /// there are none.
-    pub speed: Option<f64>,
     /// CPU time of other programs over wall time: 1 is one processor in full use.
     pub others: Option<f64>,
     /// CPU time that the hypervisor gave to other virtual machines over wall time.
@@ -80,21 +116,12 @@ impl Surroundings {
     pub fn of(run: &Run) -> Self {
         let points = run.measured().flat_map(|record| &record.points);
         let batches: Vec<&Batch> = points.flat_map(|point| &point.batches).collect();
-        let slowdowns: Vec<f64> = batches.iter().flat_map(|batch| slowdowns(batch)).collect();
-        let slowed: Vec<f64> = slowdowns
-            .iter()
-            .copied()
-            .filter(|slowdown| *slowdown > SLOWED)
-            .collect();
-        let slowed_share =
-            (!slowdowns.is_empty()).then(|| slowed.len() as f64 / slowdowns.len() as f64);
+        let clock = RunClock::of(&batches, &run.machine);
         let environment = &run.environment;
         let processors = run.machine.topology.threads.map(|threads| threads as f64);
         let memory_bytes = run.machine.memory_bytes;
         Self {
-            clock: slowed_share.map(|_| RunClock::of(&batches, &run.machine)),
-            slowed_share,
-            speed: median(&slowed).map(f64::recip),
+            clock: Some(clock).filter(|clock| !clock.cores.is_empty()),
             others: share(&batches, |around| Some(around.others_ns? as f64))
                 .filter(|others| is_plausible(*others)),
             stolen: share(&batches, |around| Some(around.stolen_ns? as f64)),
@@ -110,7 +137,7 @@ impl Surroundings {
         }
     }
 
-    /// A line on the clock for readers; `None` in runs without a reference loop.
+    /// A line on the clock for readers; `None` in runs without reference loops.
     pub fn clock_text(&self) -> Option<String> {
         self.clock.as_ref().map(RunClock::text)
     }
@@ -138,11 +165,8 @@ impl Surroundings {
     /// True if the conditions may have moved all values by more than their intervals allow. What shares the core, or
     /// changes its clock, is known for each value and does not count.
     pub(crate) fn are_disturbed(&self) -> bool {
-        let beyond = |share: Option<f64>, most| share.is_some_and(|share| share > most);
         STATES.iter().any(|(of, _)| of(self) == Some(true))
-            || beyond(self.others, MOST_LOAD)
-            || beyond(self.stolen, MOST_STOLEN)
-            || beyond(self.memory_pressure, MOST_PRESSURE)
+            || [LOAD, STOLEN, PRESSURE].iter().any(|it| it.is_beyond(self))
             || self.allowed_processors.is_some_and(|allowed| allowed < 1.0)
     }
 
@@ -167,37 +191,25 @@ impl Surroundings {
         };
         let known = [
             state(traced),
-            above(self.others, USUAL_LOAD, MOST_LOAD, |others| {
+            LOAD.clause(self, |others| {
                 format!("other programs kept {} busy", processors(others))
             }),
-            above(self.stolen, NOTABLE, MOST_STOLEN, |stolen| {
+            STOLEN.clause(self, |stolen| {
                 let share = percent(stolen);
                 format!("the hypervisor gave {share} of the time to others")
             }),
-            above(self.shared(), FIRST, FIRST, |shared| {
-                let share = percent(shared);
+            first(self.shared(), |share| {
                 format!("something shared the core for {share} of the time")
             }),
-            above(
-                self.low_clock().map(|(share, _)| share),
-                FIRST,
-                FIRST,
-                |low| format!("the clock was low for {} of the time", percent(low)),
-            ),
-            above(self.unknown(), FIRST, FIRST, |unknown| {
-                let share = percent(unknown);
+            first(self.low_clock().map(|(share, _)| share), |share| {
+                format!("the clock was low for {share} of the time")
+            }),
+            first(self.unknown(), |share| {
                 format!(
                     "timings were interrupted, or the clock changed in them, for {share} of the time"
                 )
             }),
-            above(self.slowed_share(), NOTABLE, FIRST, |slowed| {
-                format!(
-                    "something slowed the processor down to {} of its speed in {} of the timings",
-                    percent(self.speed.unwrap_or(1.0)),
-                    percent(slowed)
-                )
-            }),
-            above(self.memory_pressure, NOTABLE, MOST_PRESSURE, |share| {
+            PRESSURE.clause(self, |share| {
                 let share = percent(share);
                 format!("programs waited for memory during {share} of the minute before")
             }),
@@ -259,24 +271,30 @@ impl Surroundings {
         let low = self.cores().iter().filter_map(of_core);
         low.max_by(|one, other| one.0.total_cmp(&other.0))
     }
+}
 
-    /// The share of the slowed timings in a run with one reference loop, which does not show why.
-    fn slowed_share(&self) -> Option<f64> {
-        self.slowed_share.filter(|_| self.cores().is_empty())
+impl Condition {
+    fn is_beyond(&self, around: &Surroundings) -> bool {
+        let (found, most) = ((self.of)(around), self.most);
+        found.zip(most).is_some_and(|(found, most)| found > most)
+    }
+
+    /// The clause on it, if there is more than is usual.
+    fn clause(&self, around: &Surroundings, text: impl Fn(f64) -> String) -> Option<Notable> {
+        let found = (self.of)(around).filter(|found| *found > self.notable)?;
+        Some(Notable {
+            text: text(found),
+            matters: self.is_beyond(around),
+        })
     }
 }
 
-/// A share above `notable`, which matters above `most`.
-fn above(
-    share: Option<f64>,
-    notable: f64,
-    most: f64,
-    text: impl Fn(f64) -> String,
-) -> Option<Notable> {
-    let share = share.filter(|share| *share > notable)?;
+/// The clause on a share of the time, if it is large enough for the first line.
+fn first(share: Option<f64>, text: impl Fn(String) -> String) -> Option<Notable> {
+    let share = share.filter(|share| *share > FIRST)?;
     Some(Notable {
-        text: text(share),
-        matters: share > most,
+        text: text(percent(share)),
+        matters: true,
     })
 }
 
@@ -286,20 +304,6 @@ fn percent(share: f64) -> String {
 
 fn processors(count: f64) -> String {
     counted(significant(count, 2), "processor")
-}
-
-/// The slowness of the processor next to each timing of `batch`.
-fn slowdowns(batch: &Batch) -> Vec<f64> {
-    let of_both = batch.full_speed.map(|it| it.chain_ns * it.alone_ratio);
-    let full_speed_ns = of_both.or(batch.full_speed_ns);
-    let Some(full_speed_ns) = full_speed_ns.filter(|ns| *ns > 0.0) else {
-        return Vec::new();
-    };
-    let samples = batch.samples.iter();
-    let references = samples.flat_map(|sample| sample.reading.references_ns());
-    references
-        .map(|reference_ns| *reference_ns as f64 / full_speed_ns)
-        .collect()
 }
 
 /// False for clearly less than nothing: such a system counts CPU time wrongly, as Wine does.
@@ -322,7 +326,6 @@ fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Opti
 mod tests {
     use super::{Surroundings, is_plausible};
     use crate::made_up::clock;
-    use instrument::run_clock::RunClock;
 
     #[test]
     fn less_than_nothing_is_no_load() {
@@ -333,8 +336,6 @@ mod tests {
     fn a_quiet_run_has_no_line_on_its_conditions() {
         let quiet = Surroundings {
             clock: Some(clock(&[(1.0, 1.0)])),
-            slowed_share: Some(0.004),
-            speed: Some(0.9),
             others: Some(0.02),
             stolen: Some(0.0),
             memory_pressure: Some(0.0),
@@ -458,28 +459,5 @@ mod tests {
         };
         assert_eq!(allowed(2.0, 1 << 30), (None, None));
         assert_eq!(allowed(1.5, 1 << 29), (Some(1.5), Some(1 << 29)));
-    }
-
-    #[test]
-    fn the_clock_replaces_what_one_reference_shows() {
-        let one = Surroundings {
-            clock: Some(RunClock::default()),
-            slowed_share: Some(0.7),
-            speed: Some(0.5),
-            ..Surroundings::default()
-        };
-        assert_eq!(
-            one.first().unwrap(),
-            "During this run, something slowed the processor down to 50 % of its speed in 70 % of the \
-             timings."
-        );
-        let unknown = "Clock unknown: the run has no second reference loop.";
-        assert_eq!(one.clock_text().as_deref(), Some(unknown));
-        let both = Surroundings {
-            clock: Some(clock(&[(1.0, 1.0)])),
-            ..one
-        };
-        assert_eq!((both.first(), both.text()), (None, None));
-        assert_eq!(Surroundings::default().clock_text(), None);
     }
 }
