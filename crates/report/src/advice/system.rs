@@ -1,8 +1,9 @@
 //! Settings of the system that administrators can change: facts of a run, and those among them that
 //! a stored trial on the same machine showed to gain.
 
+use super::stored;
 use crate::show;
-use advice::{Gain, SystemSetting};
+use advice::SystemSetting;
 use experiments::trial::KERNEL_SETTINGS;
 use instrument::definition::{Better, Metric};
 use instrument::point::{Level, Point};
@@ -178,11 +179,7 @@ impl Fact {
             name: self.name.into(),
             title: self.title.into(),
             value: best.map(|best| best.value.clone()),
-            gain: best.map(|best| Gain {
-                ratio: best.gain.value,
-                low: best.gain.interval.map(|interval| interval.low),
-                high: best.gain.interval.map(|interval| interval.high),
-            }),
+            gain: best.map(|best| stored(best.gain.value, best.gain.interval)),
             because: match best {
                 Some(best) => best.sentence(&self.now),
                 None => self.without_gain(&outcomes, trials),
