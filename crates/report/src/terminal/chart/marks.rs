@@ -1,7 +1,7 @@
 //! Labels below an axis for marked positions.
 
-use super::super::style::{Role, Style};
-use crate::show;
+use super::super::style::Style;
+use crate::show::{self, Tone};
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::quantity::{Quantity, Unit};
 
@@ -35,7 +35,7 @@ struct Line {
 impl Line {
     fn put(&mut self, label: &Label, style: &Style) {
         self.text += &" ".repeat(label.start - self.end);
-        self.text += &style.paint(label.role, &label.text);
+        self.text += &style.paint(label.tone, &label.text);
         self.end = label.start + label.text.chars().count();
     }
 }
@@ -43,16 +43,16 @@ impl Line {
 struct Label {
     start: usize,
     text: String,
-    role: Role,
+    tone: Tone,
 }
 
 impl Label {
     /// A label to the right of its column, else to the left; shortened if neither side has enough
     /// room.
     fn new(column: usize, mark: &Mark, unit: Unit, style: &Style) -> Self {
-        let (arrow, role) = match mark.origin {
-            MarkOrigin::Found => (style.choose("▲", "^"), Role::Accent),
-            MarkOrigin::Documented => (style.choose("△", "'"), Role::Faint),
+        let (arrow, tone) = match mark.origin {
+            MarkOrigin::Found => (style.choose("▲", "^"), Tone::Good),
+            MarkOrigin::Documented => (style.choose("△", "'"), Tone::Faint),
         };
         let place = Quantity {
             value: mark.at,
@@ -77,7 +77,7 @@ impl Label {
         } else {
             (column - 1 - length(&text), format!("{text} {arrow}"))
         };
-        Self { start, text, role }
+        Self { start, text, tone }
     }
 }
 
