@@ -15,7 +15,7 @@ fn answerer() -> Answerer {
 fn all_parts_of_a_connection_are_measured() {
     let answerer = answerer();
     let peer = Peer::find(answerer.invitation()).expect("it answers");
-    let time = Duration::from_millis(300);
+    let time = Duration::from_millis(1500);
     let measured = peer.measure(time);
     assert_eq!(measured.failures, [] as [&str; 0]);
     let sizes: Vec<_> = (measured.latencies.iter())
