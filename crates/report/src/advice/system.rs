@@ -2,6 +2,7 @@
 //! a stored trial on the same machine showed to gain.
 
 use super::stored;
+use crate::lists::joined;
 use crate::show;
 use advice::SystemSetting;
 use experiments::trial::KERNEL_SETTINGS;
@@ -283,12 +284,9 @@ impl Outcome {
             value,
             gain,
         } = self;
-        let comma = if place.is_empty() { "" } else { ", " };
-        format!(
-            "Run {run} tried it: {experiment}{comma}{place} is {} as fast with {value} as with \
-             {now}.",
-            show::quantity(gain)
-        )
+        let place = joined(", ", [experiment.as_str(), place.as_str()]);
+        let gain = show::quantity(gain);
+        format!("Run {run} tried it: {place} is {gain} as fast with {value} as with {now}.")
     }
 }
 

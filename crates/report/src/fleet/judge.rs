@@ -3,7 +3,7 @@
 use super::gathering::{Column, Gathering, Sessions};
 use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Unjudged, Value, facts, remarks};
 use crate::comparison::{self, Refusal, towards_better};
-use crate::lists::distinct;
+use crate::lists::{distinct, joined};
 use crate::show;
 use instrument::component::Component;
 use instrument::experiment::Definition;
@@ -184,16 +184,12 @@ fn value(
     let in_unit = |merit: f64| (towards_better(column.meaning.better) * merit).exp();
     let key = &column.key;
     let (_, definition) = definitions.get(&key.experiment)?;
-    let title = definition.metric(&key.metric)?.title.clone();
+    let title = &definition.metric(&key.metric)?.title;
     let point = show::point(definition, &key.point);
     Some(Value {
         component: key.component,
         experiment: key.experiment.clone(),
-        place: if point.is_empty() {
-            title
-        } else {
-            format!("{point}: {title}")
-        },
+        place: joined(": ", [&*point, title.as_str()]),
         metric: key.metric.clone(),
         ratio: tested.ratio(),
         interval: tested.interval(),

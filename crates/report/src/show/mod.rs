@@ -24,4 +24,4 @@ pub use ratio::{ratio, ratio_parts, ratio_with_range};
 pub use time::{length, measured, moment, run};
 pub(crate) use value::{VAGUE, in_unit, without_zeros};
 pub use value::{parts, quantity, round, value};
-pub use words::{Tone, Word, better, grade, letter, origin, ruling, unit, verdict};
+pub use words::{Tone, Word, better, grade, isolation, letter, origin, ruling, unit, verdict};
