@@ -174,7 +174,7 @@ fn what_is_missing_is_reported_with_its_links() {
     let network = gathering.judge(MARGIN);
     assert!(network.is_incomplete);
     let expected = [
-        "Between a and b, 17 % of the datagrams were lost.",
+        "Datagrams were lost between a and b (17 %).",
         "Not measured between c and d: d does not answer.",
         "Not measured between a and b: throughput: no.",
         "No measurement of 5 links.",
