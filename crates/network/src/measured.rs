@@ -2,7 +2,6 @@
 
 use crate::protocol::{MOST_BYTES, Protocol, TOKEN_BYTES};
 use crate::{Error, Result};
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, UdpSocket};
@@ -35,8 +34,6 @@ const WARMING: u32 = 20;
 const LOST_AFTER: Duration = Duration::from_millis(200);
 /// A datagram begins with the token and its number.
 pub(crate) const DATAGRAM_HEAD: usize = TOKEN_BYTES + 8;
-/// The slowest percentile needs as many round trips.
-const FEWEST_FOR_SLOWEST: u64 = 1000;
 
 /// The round trips of messages of one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,12 +50,6 @@ pub struct Latency {
     pub lost: u64,
     /// Half of the round trips took at most this long, in ns.
     pub p50_ns: f64,
-    /// 90 % took at most this long.
-    pub p90_ns: f64,
-    /// 99 % took at most this long.
-    pub p99_ns: f64,
-    /// 99.9 % took at most this long; `None` for fewer than 1000 round trips.
-    pub p99_9_ns: Option<f64>,
 }
 
 /// Round trips of messages over `stream`, whose other end sends each back, for `time`.
@@ -79,10 +70,10 @@ pub(crate) fn of_stream(
     for _ in 0..WARMING {
         trip().map_err(&failed)?;
     }
-    let mut trips = Trips::new();
+    let mut trips = Trips::default();
     let start = Instant::now();
-    while trips.is_empty() || start.elapsed() < time {
-        trips.add(trip().map_err(&failed)?);
+    while trips.times_ns.is_empty() || start.elapsed() < time {
+        trips.times_ns.push(trip().map_err(&failed)?);
     }
     Ok(trips.latency(Protocol::Tcp, message_bytes, loaded))
 }
@@ -99,12 +90,12 @@ pub(crate) fn of_datagrams(
     let mut message = vec![0x5a; message_bytes.max(DATAGRAM_HEAD)];
     message[..TOKEN_BYTES].copy_from_slice(&token);
     let mut answer = message.clone();
-    let mut trips = Trips::new();
+    let mut trips = Trips::default();
     let mut start = Instant::now();
     let mut sent = 0_u64;
     while sent <= u64::from(WARMING) || start.elapsed() < time {
         if sent == u64::from(WARMING) {
-            trips = Trips::new();
+            trips = Trips::default();
             start = Instant::now();
         }
         message[TOKEN_BYTES..DATAGRAM_HEAD].copy_from_slice(&sent.to_le_bytes());
@@ -120,15 +111,15 @@ pub(crate) fn of_datagrams(
             Err(error) => return Err(failed(error)),
         }
         match answered(socket, &message, &mut answer, begin) {
-            Ok(true) => trips.add(begin.elapsed().as_nanos() as u64),
+            Ok(true) => trips.times_ns.push(begin.elapsed().as_nanos() as u64),
             Ok(false) => trips.lost += 1,
             Err(error) => return Err(failed(error)),
         }
-        if trips.is_empty() && start.elapsed() > time.max(2 * LOST_AFTER) {
+        if trips.times_ns.is_empty() && start.elapsed() > time.max(2 * LOST_AFTER) {
             break;
         }
     }
-    if trips.is_empty() {
+    if trips.times_ns.is_empty() {
         return Err(Error::AllLost(sent));
     }
     Ok(trips.latency(Protocol::Udp, message.len(), false))
@@ -161,40 +152,24 @@ fn is_loss(error: &io::Error) -> bool {
 }
 
 /// Times of round trips.
+#[derive(Default)]
 struct Trips {
-    times_ns: Histogram<u64>,
+    times_ns: Vec<u64>,
     lost: u64,
 }
 
 impl Trips {
-    fn new() -> Self {
-        const LONGEST_NS: u64 = 60_000_000_000;
-        let times_ns = Histogram::new_with_max(LONGEST_NS, 3)
-            .expect("three significant digits are within what a histogram offers");
-        Self { times_ns, lost: 0 }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.times_ns.is_empty()
-    }
-
-    fn add(&mut self, ns: u64) {
-        self.times_ns.saturating_record(ns);
-    }
-
-    fn latency(&self, protocol: Protocol, message_bytes: usize, loaded: bool) -> Latency {
-        let at = |quantile: f64| self.times_ns.value_at_quantile(quantile) as f64;
+    /// The latency of at least one trip.
+    fn latency(mut self, protocol: Protocol, message_bytes: usize, loaded: bool) -> Latency {
         let count = self.times_ns.len();
+        let (_, median_ns, _) = self.times_ns.select_nth_unstable((count - 1) / 2);
         Latency {
             protocol,
             message_bytes: message_bytes as u64,
             loaded,
-            count,
+            count: count as u64,
             lost: self.lost,
-            p50_ns: at(0.5),
-            p90_ns: at(0.9),
-            p99_ns: at(0.99),
-            p99_9_ns: (count >= FEWEST_FOR_SLOWEST).then(|| at(0.999)),
+            p50_ns: *median_ns as f64,
         }
     }
 }

@@ -14,15 +14,18 @@ use instrument::grading;
 use instrument::point::Point;
 use instrument::results::{Estimate, PointResult, Results};
 use record::{ExperimentRecord, Failure, Run};
+use serde::{Serialize, Serializer};
 
-/// All results of one run.
-#[derive(Clone, Debug)]
+/// All results of one run. What is in the run already is not written with them.
+#[derive(Clone, Debug, Serialize)]
 pub struct Analysis<'a> {
     /// The run.
+    #[serde(skip)]
     pub run: &'a Run,
     /// One analysis for each experiment of the run, in the run's order.
     pub experiments: Vec<ExperimentAnalysis<'a>>,
     /// All claims that this version of oscope knows, each judged by this run.
+    #[serde(serialize_with = "by_key")]
     pub claims: Vec<(&'static Claim, Judgement)>,
     /// Recommended settings for programs on the machine of the run.
     pub advice: Advice,
@@ -33,19 +36,32 @@ pub struct Analysis<'a> {
     /// Number of samples in the run.
     pub samples: usize,
     /// Reference machines to compare with, next to those that are part of the program.
+    #[serde(skip)]
     pub machines: Vec<ReferenceMachine>,
 }
 
+/// Claims by their keys.
+fn by_key<S: Serializer>(claims: &[(&Claim, Judgement)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(
+        claims
+            .iter()
+            .map(|(claim, judgement)| (claim.key, judgement)),
+    )
+}
+
 /// All results of one experiment of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ExperimentAnalysis<'a> {
     /// The experiment's definition.
+    #[serde(skip)]
     pub definition: &'a Definition,
     /// The reason if it could not run at all.
+    #[serde(skip)]
     pub skipped: Option<&'a str>,
     /// Estimates of the points that gave samples.
     pub points: Vec<PointResult>,
     /// Points without a measurement, each with the reason.
+    #[serde(skip)]
     pub failures: Vec<(&'a Point, Failure<'a>)>,
     /// The meaning of the results, in the order of [`Finding::by_importance`]; empty if this
     /// version of oscope does not know the experiment.

@@ -2,7 +2,7 @@
 
 use crate::page::plot;
 use crate::terminal::{self, Style};
-use crate::{Analysis, ExperimentAnalysis, Surroundings, json, made_up, reference, view};
+use crate::{ExperimentAnalysis, json, made_up, reference, view};
 use instrument::experiment::{Better, Definition, Isolation, Metric};
 use instrument::figure::{
     Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series,
@@ -208,16 +208,7 @@ proptest! {
         let document = view::experiment(&experiment, Some(4e9));
         let shown = terminal::paint(&document, &style, false);
         prop_assert!(shown.ends_with('\n'));
-        let analysis = Analysis {
-            run: &run,
-            experiments: vec![experiment],
-            claims: Vec::new(),
-            advice: advice::Advice::default(),
-            guides: std::collections::BTreeMap::new(),
-            surroundings: Surroundings::default(),
-            samples: 0,
-            machines: Vec::new(),
-        };
+        let analysis = made_up::analysis(&run, vec![experiment]);
         let shown = terminal::paint(&view::summary(&analysis), &style, false);
         prop_assert!(shown.ends_with('\n'));
         prop_assert!(unicode || shown.is_ascii());

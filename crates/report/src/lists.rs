@@ -38,6 +38,12 @@ pub(crate) fn counts<W: AsRef<str>>(parts: impl IntoIterator<Item = (usize, W)>)
     parts.collect::<Vec<_>>().join(", ")
 }
 
+/// Those of the words that say something, with `between` them.
+pub(crate) fn joined<'w>(between: &str, words: impl IntoIterator<Item = &'w str>) -> String {
+    let words = words.into_iter().filter(|words| !words.is_empty());
+    words.collect::<Vec<_>>().join(between)
+}
+
 /// `a, b and c`.
 pub(crate) fn and<W: AsRef<str>>(words: &[W]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();

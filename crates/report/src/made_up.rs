@@ -1,7 +1,8 @@
 //! Made-up values for tests.
 
-use crate::advice::{Guide, Tried};
-use advice::{Setting, Value};
+use crate::advice::{Guide, Guides, Tried};
+use crate::{Analysis, ExperimentAnalysis, Surroundings};
+use advice::{Advice, Setting, Value};
 use instrument::advice::Action;
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
@@ -9,6 +10,7 @@ use instrument::quantity::{Quantity, Unit};
 use instrument::results::Estimate;
 use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
 use instrument::statistics::Interval;
+use record::Run;
 
 /// A sound estimate of a time, with an interval of one per cent.
 pub(crate) fn estimate(ns: f64) -> Estimate {
@@ -24,6 +26,20 @@ pub(crate) fn estimate(ns: f64) -> Estimate {
         passes: 5,
         samples: 50,
         ..time.into()
+    }
+}
+
+/// An analysis of `run` that found only what these experiments have.
+pub(crate) fn analysis<'a>(run: &'a Run, experiments: Vec<ExperimentAnalysis<'a>>) -> Analysis<'a> {
+    Analysis {
+        run,
+        experiments,
+        claims: Vec::new(),
+        advice: Advice::default(),
+        guides: Guides::new(),
+        surroundings: Surroundings::default(),
+        samples: 0,
+        machines: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Charts of values that a publication printed, for experiments that only it made.
 
+use crate::chart::is_wide;
 use crate::lists::by_key;
 use instrument::definition::Metric;
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
@@ -9,21 +10,17 @@ use instrument::results::{PointResult, Results};
 
 /// Fewer places along an axis show nothing that their numbers do not.
 const FEWEST: usize = 3;
-/// More series in one chart look alike.
-const MOST_SERIES: usize = 6;
 /// More bars are no picture but a table.
 const MOST_BARS: usize = 16;
-/// Values that span more than this factor are drawn on a logarithmic scale.
-const WIDE: f64 = 30.0;
 
 /// The charts of printed values: a curve along the axis of numbers, else bars.
 pub(crate) fn figures(results: &Results<'_>) -> Vec<Figure> {
     let metrics = results.definition.metrics.iter();
     let metrics: Vec<&Metric> = metrics.filter(|metric| metric.has_target()).collect();
-    let mut figures: Vec<Figure> = metrics
+    let drawn = metrics
         .iter()
-        .flat_map(|metric| of_metric(results, metric))
-        .collect();
+        .filter_map(|metric| of_metric(results, metric));
+    let mut figures: Vec<Figure> = drawn.collect();
     if metrics.len() > 1 {
         for figure in &mut figures {
             figure.title = format!("{}: {}", figure.title, figure.y.title);
@@ -32,7 +29,7 @@ pub(crate) fn figures(results: &Results<'_>) -> Vec<Figure> {
     figures
 }
 
-fn of_metric(results: &Results<'_>, metric: &Metric) -> Vec<Figure> {
+fn of_metric(results: &Results<'_>, metric: &Metric) -> Option<Figure> {
     let all = &results.definition.axes;
     let points: Vec<&PointResult> = results
         .points
@@ -40,49 +37,37 @@ fn of_metric(results: &Results<'_>, metric: &Metric) -> Vec<Figure> {
         .filter(|result| result.estimate(&metric.name).is_some())
         .collect();
     let along = all.iter().find(|axis| is_numeric(axis, &points));
-    let (kind, along) = match along.or(all.first()) {
-        Some(axis) if is_numeric(axis, &points) => (FigureKind::Curve, axis),
-        Some(axis) if points.len() <= MOST_BARS => (FigureKind::Bars, axis),
-        _ => return Vec::new(),
+    let (kind, along) = match along.or(all.first())? {
+        axis if is_numeric(axis, &points) => (FigureKind::Curve, axis),
+        axis if points.len() <= MOST_BARS => (FigureKind::Bars, axis),
+        _ => return None,
     };
     let series = series(&points, metric, along, kind);
     let places = series.iter().map(|series| series.points.len()).max();
-    if places.unwrap_or(0) < FEWEST {
-        return Vec::new();
-    }
-    let parts = series.len().div_ceil(MOST_SERIES);
-    let in_each = series.len().div_ceil(parts);
-    let parts = series.chunks(in_each).enumerate();
-    let figure = |(index, part): (usize, &[Series])| {
-        let (key, title) = (&metric.name, &results.definition.title);
-        let (key, title) = if in_each < series.len() {
-            let number = index + 1;
-            (format!("{key}_{number}"), format!("{title}, part {number}"))
-        } else {
-            (key.clone(), title.clone())
-        };
-        Figure {
-            key,
-            title,
-            kind,
-            x: FigureAxis {
-                title: match (along.kind, kind) {
-                    (AxisKind::Choice, FigureKind::Curve) => "size".into(),
-                    _ => along.title.clone(),
-                },
-                unit: unit(along, kind),
-                scale: FigureScale::Logarithmic,
+    let mut figure = Figure {
+        key: metric.name.clone(),
+        title: results.definition.title.clone(),
+        kind,
+        x: FigureAxis {
+            title: match (along.kind, kind) {
+                (AxisKind::Choice, FigureKind::Curve) => "size".into(),
+                _ => along.title.clone(),
             },
-            y: FigureAxis {
-                title: metric.title.clone(),
-                unit: Some(metric.unit),
-                scale: scale(part),
-            },
-            series: part.to_vec(),
-            marks: Vec::new(),
-        }
+            unit: unit(along, kind),
+            scale: FigureScale::Logarithmic,
+        },
+        y: FigureAxis {
+            title: metric.title.clone(),
+            unit: Some(metric.unit),
+            scale: FigureScale::Linear,
+        },
+        series,
+        marks: Vec::new(),
     };
-    parts.map(figure).collect()
+    if is_wide(&figure) {
+        figure.y.scale = FigureScale::Logarithmic;
+    }
+    (places? >= FEWEST).then_some(figure)
 }
 
 /// A series for each combination of the other axes' levels, in the order of the publication.
@@ -153,20 +138,6 @@ fn unit(axis: &Axis, kind: FigureKind) -> Option<Unit> {
     }
 }
 
-/// A logarithmic scale where the smaller values would look alike on a linear one.
-fn scale(series: &[Series]) -> FigureScale {
-    let points = series.iter().flat_map(|series| &series.points);
-    let centres = points.map(|point| point.estimate.centre);
-    let (low, high) = centres.fold((f64::INFINITY, 0.0_f64), |(low, high), centre| {
-        (low.min(centre), high.max(centre))
-    });
-    if low > 0.0 && high > WIDE * low {
-        FigureScale::Logarithmic
-    } else {
-        FigureScale::Linear
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Analysis;
@@ -192,13 +163,12 @@ mod tests {
             (unnamed, "file.block_size_reported", 1, Curve, 1, Some(4096)),
             // The sizes are in the names of the benchmarks.
             (wsl, "file.dd_benchmark_reported", 1, Curve, 4, Some(512)),
-            // Many series are divided.
             (
                 pentium,
                 "file.change_in_place_reported",
-                2,
+                1,
                 Curve,
-                4,
+                8,
                 Some(1024),
             ),
             (pentium, "memory.levels_reported", 1, Bars, 2, None),

@@ -14,14 +14,60 @@ const NOTABLE: f64 = 0.01;
 const FIRST: f64 = 0.2;
 /// Up to this much of a processor, other programs are the system's own.
 const USUAL_LOAD: f64 = 0.1;
-/// More of a processor for other programs may move values by more than their intervals allow.
-pub(crate) const MOST_LOAD: f64 = 0.2;
 /// A larger share of disturbed timings may move values by more than their intervals allow.
 pub(crate) const MOST_DISTURBED: f64 = 0.2;
-/// More stolen time may move values by more than their intervals allow.
-pub(crate) const MOST_STOLEN: f64 = 0.02;
-/// Programs that wait for memory during more of the time may move values by more than that.
-pub(crate) const MOST_PRESSURE: f64 = 0.1;
+
+/// A condition of a run that is measured.
+pub(crate) struct Condition {
+    pub(crate) name: &'static str,
+    pub(crate) of: fn(&Surroundings) -> Option<f64>,
+    pub(crate) show: fn(f64) -> String,
+    /// Less of it, and a smaller difference between runs, explains nothing.
+    pub(crate) notable: f64,
+    /// More of it, and a larger difference between runs, may move values by more than their intervals allow; `None` for
+    /// what the values are corrected for.
+    pub(crate) most: Option<f64>,
+}
+
+const LOAD: Condition = Condition {
+    name: "during the run: processors kept busy by other programs",
+    of: |it| it.others,
+    show: |share| significant(share, 2),
+    notable: USUAL_LOAD,
+    most: Some(0.2),
+};
+const STOLEN: Condition = Condition {
+    name: "during the run: time given to others by the hypervisor",
+    of: |it| it.stolen,
+    show: percent,
+    notable: NOTABLE,
+    most: Some(0.02),
+};
+const PRESSURE: Condition = Condition {
+    name: "before the run: time in which programs waited for memory",
+    of: |it| it.memory_pressure,
+    show: percent,
+    notable: NOTABLE,
+    most: Some(0.1),
+};
+const DISTURBED: Condition = Condition {
+    name: "during the run: share of the timings that something disturbed",
+    of: Surroundings::disturbed,
+    show: percent,
+    notable: 0.1,
+    most: Some(MOST_DISTURBED),
+};
+/// Another clock may be what was to be compared, as between two machines or two governors.
+pub(crate) const CLOCK: Condition = Condition {
+    name: "during the run: highest clock",
+    of: Surroundings::highest_hz,
+    show: |hz| format!("{:.2} GHz", hz / 1e9),
+    notable: 1e8,
+    most: None,
+};
+/// All of them.
+pub(crate) const CONDITIONS: [Condition; 5] = [LOAD, DISTURBED, STOLEN, PRESSURE, CLOCK];
+
 /// A state of the whole run that slows programs down, and its description.
 type State = (fn(&Surroundings) -> Option<bool>, &'static str);
 pub(crate) const STATES: [State; 2] = [
@@ -35,8 +81,7 @@ const USUAL_FILTERS: u32 = 2;
 /// it. A fact that is not known is `None`, which is not "none".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Surroundings {
-    /// The clock, and how much of the time something shared the core; `None` in runs without the
-    /// reference loops.
+    /// The clock, and how much of the time something shared the core; `None` in runs without reference loops.
     pub clock: Option<RunClock>,
     /// CPU time of other programs over wall time: 1 is one processor in full use.
     pub others: Option<f64>,
@@ -91,7 +136,7 @@ impl Surroundings {
         }
     }
 
-    /// A line on the clock for readers; `None` in runs without the reference loops.
+    /// A line on the clock for readers; `None` in runs without reference loops.
     pub fn clock_text(&self) -> Option<String> {
         self.clock.as_ref().map(RunClock::text)
     }
@@ -119,11 +164,8 @@ impl Surroundings {
     /// True if the conditions may have moved all values by more than their intervals allow. What shares the core, or
     /// changes its clock, is known for each value and does not count.
     pub(crate) fn are_disturbed(&self) -> bool {
-        let beyond = |share: Option<f64>, most| share.is_some_and(|share| share > most);
         STATES.iter().any(|(of, _)| of(self) == Some(true))
-            || beyond(self.others, MOST_LOAD)
-            || beyond(self.stolen, MOST_STOLEN)
-            || beyond(self.memory_pressure, MOST_PRESSURE)
+            || [LOAD, STOLEN, PRESSURE].iter().any(|it| it.is_beyond(self))
             || self.allowed_processors.is_some_and(|allowed| allowed < 1.0)
     }
 
@@ -148,30 +190,25 @@ impl Surroundings {
         };
         let known = [
             state(traced),
-            above(self.others, USUAL_LOAD, MOST_LOAD, |others| {
+            LOAD.clause(self, |others| {
                 format!("other programs kept {} busy", processors(others))
             }),
-            above(self.stolen, NOTABLE, MOST_STOLEN, |stolen| {
+            STOLEN.clause(self, |stolen| {
                 let share = percent(stolen);
                 format!("the hypervisor gave {share} of the time to others")
             }),
-            above(self.shared(), FIRST, FIRST, |shared| {
-                let share = percent(shared);
+            first(self.shared(), |share| {
                 format!("something shared the core for {share} of the time")
             }),
-            above(
-                self.low_clock().map(|(share, _)| share),
-                FIRST,
-                FIRST,
-                |low| format!("the clock was low for {} of the time", percent(low)),
-            ),
-            above(self.unknown(), FIRST, FIRST, |unknown| {
-                let share = percent(unknown);
+            first(self.low_clock().map(|(share, _)| share), |share| {
+                format!("the clock was low for {share} of the time")
+            }),
+            first(self.unknown(), |share| {
                 format!(
                     "timings were interrupted, or the clock changed in them, for {share} of the time"
                 )
             }),
-            above(self.memory_pressure, NOTABLE, MOST_PRESSURE, |share| {
+            PRESSURE.clause(self, |share| {
                 let share = percent(share);
                 format!("programs waited for memory during {share} of the minute before")
             }),
@@ -235,17 +272,28 @@ impl Surroundings {
     }
 }
 
-/// A share above `notable`, which matters above `most`.
-fn above(
-    share: Option<f64>,
-    notable: f64,
-    most: f64,
-    text: impl Fn(f64) -> String,
-) -> Option<Notable> {
-    let share = share.filter(|share| *share > notable)?;
+impl Condition {
+    fn is_beyond(&self, around: &Surroundings) -> bool {
+        let (found, most) = ((self.of)(around), self.most);
+        found.zip(most).is_some_and(|(found, most)| found > most)
+    }
+
+    /// The clause on it, if there is more than is usual.
+    fn clause(&self, around: &Surroundings, text: impl Fn(f64) -> String) -> Option<Notable> {
+        let found = (self.of)(around).filter(|found| *found > self.notable)?;
+        Some(Notable {
+            text: text(found),
+            matters: self.is_beyond(around),
+        })
+    }
+}
+
+/// The clause on a share of the time, if it is large enough for the first line.
+fn first(share: Option<f64>, text: impl Fn(String) -> String) -> Option<Notable> {
+    let share = share.filter(|share| *share > FIRST)?;
     Some(Notable {
-        text: text(share),
-        matters: share > most,
+        text: text(percent(share)),
+        matters: true,
     })
 }
 

@@ -18,6 +18,7 @@ use instrument::grading;
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::Results;
+use instrument::statistics::Interval;
 use record::Run;
 
 /// A setting that the measurements of a run support, with its rule.
@@ -45,11 +46,7 @@ pub(crate) fn advice(run: &Run, found: &[Found]) -> (Advice, Guides) {
         let setting = setting(rule, found);
         let setting = match guides.get(rule.setting).map(|guide| &guide.tried) {
             Some(Tried::Confirmed(outcome)) => Setting {
-                gain: Some(Gain {
-                    ratio: outcome.gain,
-                    low: outcome.interval.map(|interval| interval.low),
-                    high: outcome.interval.map(|interval| interval.high),
-                }),
+                gain: Some(stored(outcome.gain, outcome.interval)),
                 ..setting
             },
             _ => setting,
@@ -74,6 +71,15 @@ fn audience(name: &str) -> Audience {
     rule.map_or(Audience::Programs, |rule| rule.audience)
 }
 
+/// A gain as programs load it.
+fn stored(ratio: f64, interval: Option<Interval>) -> Gain {
+    Gain {
+        ratio,
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+    }
+}
+
 fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {
     let value = |level: &Level| match level {
         Level::Number(number) => Value::Number(*number),
@@ -88,11 +94,7 @@ fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {
             _ => "count".into(),
         }),
         usual: value(&found.usual),
-        gain: found.gain.as_ref().map(|gain| Gain {
-            ratio: gain.value,
-            low: gain.interval.map(|interval| interval.low),
-            high: gain.interval.map(|interval| interval.high),
-        }),
+        gain: found.gain.map(|gain| stored(gain.value, gain.interval)),
         because: show::sentence(&found.because),
         experiments: rule.experiments.iter().map(|&id| id.into()).collect(),
     }

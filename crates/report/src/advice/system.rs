@@ -1,8 +1,10 @@
 //! Settings of the system that administrators can change: facts of a run, and those among them that
 //! a stored trial on the same machine showed to gain.
 
+use super::stored;
+use crate::lists::joined;
 use crate::show;
-use advice::{Gain, SystemSetting};
+use advice::SystemSetting;
 use experiments::trial::KERNEL_SETTINGS;
 use instrument::definition::{Better, Metric};
 use instrument::point::{Level, Point};
@@ -178,11 +180,7 @@ impl Fact {
             name: self.name.into(),
             title: self.title.into(),
             value: best.map(|best| best.value.clone()),
-            gain: best.map(|best| Gain {
-                ratio: best.gain.value,
-                low: best.gain.interval.map(|interval| interval.low),
-                high: best.gain.interval.map(|interval| interval.high),
-            }),
+            gain: best.map(|best| stored(best.gain.value, best.gain.interval)),
             because: match best {
                 Some(best) => best.sentence(&self.now),
                 None => self.without_gain(&outcomes, trials),
@@ -286,12 +284,9 @@ impl Outcome {
             value,
             gain,
         } = self;
-        let comma = if place.is_empty() { "" } else { ", " };
-        format!(
-            "Run {run} tried it: {experiment}{comma}{place} is {} as fast with {value} as with \
-             {now}.",
-            show::quantity(gain)
-        )
+        let place = joined(", ", [experiment.as_str(), place.as_str()]);
+        let gain = show::quantity(gain);
+        format!("Run {run} tried it: {place} is {gain} as fast with {value} as with {now}.")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Tried, gaining};
 use crate::Analysis;
+use crate::lists::and;
 use instrument::advice::Rule;
 
 /// A sentence, with commands in backquotes, in place of settings that gain; `None` if there are some.
@@ -64,11 +65,8 @@ fn reason(rule: &Rule, analysis: &Analysis<'_>) -> String {
 
 /// `one was` or `one and two were`.
 fn subject(names: &[&str]) -> String {
-    match names {
-        [name] => format!("{name} was"),
-        [first @ .., last] => format!("{} and {last} were", first.join(", ")),
-        [] => "nothing was".into(),
-    }
+    let verb = if names.len() == 1 { "was" } else { "were" };
+    format!("{} {verb}", and(names))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod tests;
 
 use crate::comparison::{
     Circumstance, FALSE_DISCOVERY_RATE, MARGIN, changed, differences, facts_of, longer_by_clock,
-    reasons, united,
+    reasons, towards_better, united,
 };
 use crate::history::{Entry, History};
 use crate::lists::grouped;
@@ -398,11 +398,7 @@ fn moved<'h>(found: &[Found], histories: &'h [History]) -> Vec<Moved> {
             better: metric.better,
             searched: searched.count(),
             ratio,
-            worse: match metric.better {
-                Better::Higher => ratio < 1.0,
-                Better::Lower => ratio > 1.0,
-                Better::Neither => false,
-            },
+            worse: towards_better(metric.better) * ratio.ln() < 0.0,
             values,
         }
     });
@@ -431,11 +427,7 @@ impl Moved {
         let all = longer.ln();
         let (low, high) = (all.min(0.0) - MARGIN.ln_1p(), all.max(0.0) + MARGIN.ln_1p());
         self.values.iter().all(|value| {
-            let ratio = value.ratio.ln();
-            let cost = match self.better {
-                Better::Higher => -ratio,
-                Better::Lower | Better::Neither => ratio,
-            };
+            let cost = -towards_better(self.better) * value.ratio.ln();
             (low..=high).contains(&cost)
         })
     }

@@ -1,9 +1,8 @@
 //! Tests of changes over made-up runs.
 
 use super::{Cause, Changes, Found, Gathering, together};
-use crate::made_up::{clock, estimate};
+use crate::made_up::{analysis, clock, estimate};
 use crate::{Analysis, ExperimentAnalysis, Surroundings, reference};
-use advice::Advice;
 use instrument::experiment::{Definition, Metric};
 use instrument::point::Point;
 use instrument::results::PointResult;
@@ -81,14 +80,8 @@ fn changed_to(ns: f64, conditions: &[Surroundings; 2]) -> Changes {
             figures: Vec::new(),
         };
         let analysis = Analysis {
-            run: &run,
-            experiments: vec![experiment],
-            claims: Vec::new(),
-            advice: Advice::default(),
-            guides: std::collections::BTreeMap::new(),
             surroundings: conditions[usize::from(is_later)].clone(),
-            samples: 0,
-            machines: Vec::new(),
+            ..analysis(&run, vec![experiment])
         };
         gathering.add(number, &analysis);
     }

@@ -95,26 +95,6 @@ mod tests {
     use instrument::results::Verdict;
 
     #[test]
-    fn a_cell_is_at_its_level_and_series_and_others_are_blank() {
-        let figure = matrix(3, |row, column| {
-            (row != column).then(|| estimate(10.0 * (row + column) as f64))
-        });
-        let matrix = Matrix::new(&figure, Logarithmic);
-        assert_eq!((matrix.rows.len(), matrix.columns.len()), (3, 3));
-        let text = |row: usize, column: usize| {
-            let cell = matrix.cell(matrix.rows[row], &matrix.columns[column]);
-            cell.map(|cell| cell.text)
-        };
-        assert_eq!(text(0, 0), None);
-        assert_eq!(text(0, 2).as_deref(), Some("20.0"));
-        assert_eq!(text(2, 1).as_deref(), Some("30.0"));
-        assert_eq!(matrix.titled("time"), "time, ns");
-        let steps: Vec<usize> = matrix.cells().map(|cell| cell.step(7)).collect();
-        assert_eq!(steps.iter().min(), Some(&0));
-        assert_eq!(steps.iter().max(), Some(&6));
-    }
-
-    #[test]
     fn equal_values_share_a_colour_and_what_has_no_value_has_no_cell() {
         let figure = matrix(2, |row, column| {
             (row != column).then(|| estimate(50.0 + row as f64))

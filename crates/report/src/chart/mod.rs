@@ -12,6 +12,6 @@ pub(crate) use bars::{Bar, Bars};
 pub(crate) use curves::{Curve, Curves, PlacedMark, Spot};
 pub(crate) use levels::{levels, show_level};
 pub(crate) use matrix::{Cell, Matrix};
-pub(crate) use scale::{Scale, drawn_centre};
+pub(crate) use scale::{Scale, drawn_centre, is_wide};
 pub(crate) use ticks::{Tick, in_one_unit, ticks};
 pub(crate) use timeline::{Block, Timeline, moments};

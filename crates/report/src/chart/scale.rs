@@ -1,6 +1,6 @@
 //! Mapping from values to places on an axis.
 
-use instrument::figure::{FigureAxis, FigureScale, Series};
+use instrument::figure::{Figure, FigureAxis, FigureScale, Series};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
@@ -118,6 +118,18 @@ impl Scale {
         };
         Self { low, high, ..self }
     }
+}
+
+/// True if the smaller values of `figure` would look the same on a linear scale.
+pub(crate) fn is_wide(figure: &Figure) -> bool {
+    /// Values that span more than this factor are drawn on a logarithmic scale.
+    const WIDE: f64 = 30.0;
+    let points = figure.series.iter().flat_map(|series| &series.points);
+    let sound = points.filter(|it| it.estimate.is_sound() && it.estimate.centre > 0.0);
+    let (low, high) = sound.fold((f64::INFINITY, 0.0_f64), |(low, high), it| {
+        (low.min(it.estimate.centre), high.max(it.estimate.centre))
+    });
+    high > WIDE * low
 }
 
 /// The centre of an estimate as drawn; `None` if it has no value to draw.

@@ -3,7 +3,7 @@
 use super::NothingInCommon;
 use super::pair::{Refusal, Values, obstacle_before};
 use super::side::Side;
-use crate::lists::distinct;
+use crate::lists::{distinct, first_of};
 use instrument::experiment::Definition;
 
 /// The reason why nothing remains to compare, where these values were refused; for a published report
@@ -56,13 +56,12 @@ fn measured(side: &Side) -> Vec<&str> {
     distinct(measured.map(|record| record.definition.id.as_str()))
 }
 
-/// The experiments by name; a count for the names that do not fit.
+/// The experiments by name.
 fn named(ids: &[&str]) -> String {
-    const MOST: usize = 4;
-    match ids.len() {
-        0 => "nothing".to_owned(),
-        count if count > MOST => format!("{} and {} more", ids[..MOST].join(", "), count - MOST),
-        _ => ids.join(", "),
+    if ids.is_empty() {
+        "nothing".to_owned()
+    } else {
+        first_of(ids)
     }
 }
 

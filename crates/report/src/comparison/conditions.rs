@@ -3,62 +3,8 @@
 use super::Side;
 use super::circumstances::Circumstance;
 use crate::Surroundings;
-use crate::surroundings::{MOST_DISTURBED, MOST_LOAD, MOST_PRESSURE, MOST_STOLEN, STATES};
-use instrument::quantity::{Unit, significant};
+use crate::surroundings::{CLOCK, CONDITIONS, Condition, STATES};
 use instrument::statistics::summary::median;
-
-/// A disturbance that is measured during a run.
-pub(super) struct Condition {
-    pub name: &'static str,
-    of: fn(&Surroundings) -> Option<f64>,
-    show: fn(f64) -> String,
-    /// Smaller differences between the sides explain nothing.
-    notable: f64,
-    /// From this difference on, values of the sides are not comparable; `None` for what the values are
-    /// corrected for.
-    decisive: Option<f64>,
-}
-
-const CONDITIONS: [Condition; 5] = [
-    Condition {
-        name: "during the run: processors kept busy by other programs",
-        of: |around| around.others,
-        show: |share| significant(share, 2),
-        notable: 0.1,
-        decisive: Some(MOST_LOAD),
-    },
-    Condition {
-        name: "during the run: share of the timings that something disturbed",
-        of: Surroundings::disturbed,
-        show: |share| Unit::Share.show(share, 2),
-        notable: 0.1,
-        decisive: Some(MOST_DISTURBED),
-    },
-    Condition {
-        name: "during the run: time given to others by the hypervisor",
-        of: |around| around.stolen,
-        show: |share| Unit::Share.show(share, 2),
-        notable: 0.01,
-        decisive: Some(MOST_STOLEN),
-    },
-    Condition {
-        name: "before the run: time in which programs waited for memory",
-        of: |around| around.memory_pressure,
-        show: |share| Unit::Share.show(share, 2),
-        notable: 0.05,
-        decisive: Some(MOST_PRESSURE),
-    },
-    CLOCK,
-];
-
-/// Another clock may be what was to be compared, as between two machines or two governors.
-pub(super) const CLOCK: Condition = Condition {
-    name: "during the run: highest clock",
-    of: Surroundings::highest_hz,
-    show: |hz| format!("{:.2} GHz", hz / 1e9),
-    notable: 1e8,
-    decisive: None,
-};
 
 /// The differences in conditions between two sides.
 #[derive(Debug, Default)]
@@ -88,7 +34,7 @@ impl Conditions {
 pub(crate) fn reasons(a: &[Surroundings], b: &[Surroundings], names: [&str; 2]) -> Vec<String> {
     let measured = CONDITIONS.iter().filter_map(|condition| {
         let [a, b] = condition
-            .medians(a, b, condition.decisive?)?
+            .medians(a, b, condition.most?)?
             .map(condition.show);
         let (_, name) = condition.name.split_once(": ")?;
         Some(format!("{name} ({a} {}, {b} {})", names[0], names[1]))

@@ -34,8 +34,8 @@ pub use json::{FORMAT, json, schema};
 pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub use pair::Refusal;
 pub(crate) use pair::{each_value, usable};
-pub(crate) use row::merit;
 pub use row::{Basis, OtherPoint, Remedy, Row, Value, Verdict};
+pub(crate) use row::{merit, towards_better};
 pub use side::Side;
 pub use whole::{Excluded, Together};
 

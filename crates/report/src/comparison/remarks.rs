@@ -1,10 +1,11 @@
 //! Caveats to read before the numbers of a comparison.
 
-use super::conditions::{CLOCK, Conditions};
+use super::conditions::Conditions;
 use super::row::{Basis, Row};
 use super::{Circumstance, Question, Side};
 use crate::lists::{distinct, grouped};
 use crate::show;
+use crate::surroundings::CLOCK;
 use instrument::quantity::counted;
 
 /// Enough sessions to distinguish a change from a machine state that two sessions share by chance.

@@ -132,9 +132,14 @@ impl Verdict {
 
 /// The logarithm of `value`, signed so that more is better.
 pub(crate) fn merit(metric: &Metric, value: f64) -> f64 {
-    match metric.better {
-        Better::Lower => -value.ln(),
-        Better::Higher | Better::Neither => value.ln(),
+    towards_better(metric.better) * value.ln()
+}
+
+/// The sign of a change for the better.
+pub(crate) fn towards_better(better: Better) -> f64 {
+    match better {
+        Better::Lower => -1.0,
+        Better::Higher | Better::Neither => 1.0,
     }
 }
 

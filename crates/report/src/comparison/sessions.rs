@@ -1,6 +1,6 @@
 //! The sessions of one value on one side.
 
-use super::row::merit;
+use super::row::{merit, towards_better};
 use instrument::experiment::{Better, Metric};
 use instrument::results::Estimate;
 use instrument::statistics::moderation::Variance;
@@ -69,12 +69,8 @@ impl Sessions {
 
     /// Makes each session better by its part of `gains`, which are logarithms.
     pub fn improve(&mut self, gains: &[f64], better: Better) {
-        let towards_better = match better {
-            Better::Lower => -1.0,
-            Better::Higher | Better::Neither => 1.0,
-        };
         for (value, gain) in self.values.iter_mut().zip(gains) {
-            *value *= (towards_better * gain).exp();
+            *value *= (towards_better(better) * gain).exp();
         }
         for (merit, gain) in self.merits.iter_mut().zip(gains) {
             *merit += gain;

@@ -1,6 +1,7 @@
 //! Text and numbers of a comparison, shared by the terminal, Markdown and the page.
 
 use super::{Comparison, Refusal, Row, Side, Value};
+use crate::lists::joined;
 use crate::show;
 use instrument::quantity::counted;
 use instrument::statistics::Interval;
@@ -41,11 +42,10 @@ impl Row<'_> {
 
     /// A point in words, with the metric if there are several.
     pub(crate) fn at(&self, point: String) -> String {
-        match (point.is_empty(), self.definition.metrics.len()) {
-            (true, _) => self.metric.title.clone(),
-            (false, 1) => point,
-            (false, _) => format!("{point}: {}", self.metric.title),
+        if self.definition.metrics.len() == 1 && !point.is_empty() {
+            return point;
         }
+        joined(": ", [&*point, self.metric.title.as_str()])
     }
 
     /// A side's value with its unit.

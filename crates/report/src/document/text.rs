@@ -58,6 +58,19 @@ impl Piece {
         Self::Number(ratio, range)
     }
 
+    /// The same, marked if a warning concerns it.
+    pub(crate) fn doubtful_ratio(
+        ratio: f64,
+        interval: Option<Interval>,
+        is_doubtful: bool,
+    ) -> Self {
+        if is_doubtful {
+            Self::toned(Tone::Doubtful, show::ratio_with_range(ratio, interval))
+        } else {
+            Self::ratio(ratio, interval)
+        }
+    }
+
     /// The reason for its colour.
     pub(crate) fn tone(&self) -> Tone {
         match self {

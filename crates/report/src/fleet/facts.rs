@@ -2,13 +2,13 @@
 //! disturbed it.
 
 use super::Reading;
-use super::gathered::Sessions;
+use super::gathering::Sessions;
 use crate::Surroundings;
 use crate::comparison::{Circumstance, Facts, differences, differing, united};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For each node, the facts by which it differs from most others: the usual value is that of the first side.
-pub(super) fn peculiar(nodes: &[Sessions]) -> Vec<Vec<Circumstance>> {
+pub(super) fn peculiar(nodes: &[&Sessions]) -> Vec<Vec<Circumstance>> {
     let known: Vec<Facts<'_>> = nodes.iter().map(|node| facts(&node.readings)).collect();
     let mut counts: BTreeMap<&str, BTreeMap<BTreeSet<&str>, usize>> = BTreeMap::new();
     for (path, values) in known.iter().flatten() {
@@ -35,8 +35,8 @@ pub(super) fn peculiar(nodes: &[Sessions]) -> Vec<Vec<Circumstance>> {
 
 /// The facts that changed in the same way on more than half of the nodes, and for each node the others: the first
 /// side is that of the earlier runs.
-pub(super) fn changed(nodes: &[Sessions]) -> (Vec<Circumstance>, Vec<Vec<Circumstance>>) {
-    let of_node = |node: &Sessions| {
+pub(super) fn changed(nodes: &[&Sessions]) -> (Vec<Circumstance>, Vec<Vec<Circumstance>>) {
+    let of_node = |node: &&Sessions| {
         let (before, now) = (node.before.as_deref().unwrap_or_default(), &node.readings);
         let mut changed = differences(&around(before), &around(now));
         changed.extend(differing(&facts(before), &facts(now), |a, b| {

@@ -1,8 +1,6 @@
 //! Gathers the values of many runs by node.
 
-use super::gathered::{Column, Gathered, Sessions};
 use super::reading::{Cell, Key, Meaning, Reading, RunValue};
-use super::{Fleet, Unjudged, judge};
 use crate::comparison::Refusal;
 use instrument::experiment::Definition;
 use instrument::statistics::moderation::{Variance, sum};
@@ -14,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Debug, Default)]
 pub struct Gathering {
     /// By id, with the version of oscope that wrote it.
-    definitions: HashMap<String, (String, Definition)>,
+    pub(super) definitions: HashMap<String, (String, Definition)>,
     pub(super) values: BTreeMap<Key, Vec<Group>>,
     /// By name.
     pub(super) nodes: BTreeMap<String, Sessions>,
@@ -23,8 +21,19 @@ pub struct Gathering {
     /// Each run by id with its node.
     pub(super) runs: HashMap<String, String>,
     /// Runs that came twice: the node that kept it, and the other name.
-    twice: Vec<(String, String)>,
-    unknown: usize,
+    pub(super) twice: Vec<(String, String)>,
+    /// Number of values of experiments that this version of oscope does not know.
+    pub(super) unknown: usize,
+}
+
+/// The runs of one node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sessions {
+    pub name: String,
+    /// Without their values.
+    pub readings: Vec<Reading>,
+    /// The earlier ones, if changes since then are judged.
+    pub before: Option<Vec<Reading>>,
 }
 
 /// The values of one meaning.
@@ -39,6 +48,15 @@ pub(super) struct Group {
 pub(super) struct Session {
     pub node: String,
     pub found: Result<Cell, String>,
+}
+
+/// A metric at a point over the nodes, of one meaning.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub key: Key,
+    pub meaning: Meaning,
+    /// In the order of the nodes.
+    pub nodes: Vec<Option<Cell>>,
 }
 
 impl Gathering {
@@ -63,6 +81,7 @@ impl Gathering {
             }
         }
         let sessions = self.nodes.entry(node.to_owned()).or_default();
+        node.clone_into(&mut sessions.name);
         sessions.readings.push(reading);
     }
 
@@ -81,41 +100,14 @@ impl Gathering {
         }
     }
 
-    /// Judges the nodes. Differences up to `margin` are ignored: 0.02 for 2 %.
-    ///
-    /// # Errors
-    /// If there are too few nodes, or none of their values can be compared.
-    pub fn judge(self, margin: f64) -> Result<Fleet, Unjudged> {
-        if self.nodes.len() < FEWEST_NODES {
-            return Err(Unjudged::TooFew(self.nodes.len()));
-        }
+    /// The values that enough nodes have, and those that cannot be compared.
+    pub(super) fn columns(&mut self) -> (Vec<Column>, Vec<Refusal>) {
         let places = self.nodes.keys().cloned().zip(0..).collect();
         let (mut refused, mut columns) = (Vec::new(), Vec::new());
-        for (key, groups) in self.values {
+        for (key, groups) in std::mem::take(&mut self.values) {
             columns.extend(column(key, groups, &places, &mut refused));
         }
-        if columns.is_empty() {
-            let reason = refused.first();
-            let reason = reason.map(|it| format!("{} {}: {}", it.experiment, it.metric, it.reason));
-            return Err(Unjudged::NothingInCommon(reason));
-        }
-        let nodes = self.nodes.into_iter().map(|(name, mut node)| {
-            node.readings.sort_by(|a, b| a.run.cmp(&b.run));
-            Sessions { name, ..node }
-        });
-        let definitions = self.definitions.into_iter();
-        let mut twice = self.twice;
-        twice.sort();
-        let gathered = Gathered {
-            nodes: nodes.collect(),
-            columns,
-            definitions: definitions.map(|(id, (_, known))| (id, known)).collect(),
-            twice,
-            unknown: self.unknown,
-            refused,
-            unpaired: self.unpaired,
-        };
-        Ok(judge::fleet(gathered, margin))
+        (columns, refused)
     }
 }
 

@@ -1,15 +1,15 @@
 //! Verdicts on nodes and their components.
 
-use super::gathered::{Column, Gathered, Sessions};
-use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Value, facts, remarks};
-use crate::comparison;
-use crate::lists::distinct;
+use super::gathering::{Column, Gathering, Sessions};
+use super::{FALSE_DISCOVERY_RATE, Fleet, Node, Part, Standing, Unjudged, Value, facts, remarks};
+use crate::comparison::{self, Refusal, towards_better};
+use crate::lists::{distinct, joined};
 use crate::show;
 use instrument::component::Component;
-use instrument::experiment::{Better, Definition};
+use instrument::experiment::Definition;
 use instrument::statistics::discovery::adjusted;
 use instrument::statistics::moderation::Moderated;
-use instrument::statistics::peers::{Metric, deviations};
+use instrument::statistics::peers::{FEWEST_NODES, Metric, deviations};
 use instrument::statistics::summary::median;
 use instrument::statistics::{Confidence, Interval};
 use std::cmp::Ordering;
@@ -22,58 +22,79 @@ pub(crate) struct Tested {
     pub adjusted_p: f64,
 }
 
-/// Judges the nodes of `gathered`.
-pub(super) fn fleet(gathered: Gathered, margin: f64) -> Fleet {
-    let columns = &gathered.columns;
-    let mut components: BTreeMap<Component, BTreeSet<&str>> = BTreeMap::new();
-    for Column { key, .. } in columns {
-        let experiments = components.entry(key.component).or_default();
-        experiments.insert(&key.experiment);
+impl Gathering {
+    /// Judges the nodes. Differences up to `margin` are ignored: 0.02 for 2 %.
+    ///
+    /// # Errors
+    /// If there are too few nodes, or none of their values can be compared.
+    pub fn judge(mut self, margin: f64) -> Result<Fleet, Unjudged> {
+        if self.nodes.len() < FEWEST_NODES {
+            return Err(Unjudged::TooFew(self.nodes.len()));
+        }
+        let (columns, refused) = self.columns();
+        if columns.is_empty() {
+            let reason = refused.first();
+            let reason = reason.map(|it| format!("{} {}: {}", it.experiment, it.metric, it.reason));
+            return Err(Unjudged::NothingInCommon(reason));
+        }
+        // The result does not depend on the order in which runs came.
+        self.twice.sort();
+        for node in self.nodes.values_mut() {
+            node.readings.sort_by(|a, b| a.run.cmp(&b.run));
+        }
+        Ok(self.fleet(&columns, refused, margin))
     }
-    let found = deviations(&metrics(columns, &components), components.len());
-    let values = tested(&found.metrics, margin);
-    let parts = tested(&found.families, margin);
-    let mut remarks = remarks::remarks(&gathered, components.len());
-    let is_since = gathered.nodes.iter().any(|node| node.before.is_some());
-    let facts = if is_since {
-        let (shared, of_nodes) = facts::changed(&gathered.nodes);
-        let components = components.keys();
-        remarks.extend(remarks::of_changes(&gathered, components, &shared, margin));
-        of_nodes
-    } else {
-        facts::peculiar(&gathered.nodes)
-    };
-    let judged = gathered.nodes.iter().zip(facts).enumerate();
-    let judged = judged.map(|(index, (sessions, facts))| {
-        let values = columns.iter().zip(&values).filter_map(|(column, values)| {
-            value(column, index, values[index]?, &gathered.definitions)
-        });
-        let values: Vec<Value> = values.collect();
-        let parts = components
-            .keys()
-            .zip(&parts)
-            .filter_map(|(component, parts)| {
+
+    fn fleet(&self, columns: &[Column], refused: Vec<Refusal>, margin: f64) -> Fleet {
+        let mut components: BTreeMap<Component, BTreeSet<&str>> = BTreeMap::new();
+        for Column { key, .. } in columns {
+            let experiments = components.entry(key.component).or_default();
+            experiments.insert(&key.experiment);
+        }
+        let found = deviations(&metrics(columns, &components), components.len());
+        let values = tested(&found.metrics, margin);
+        let parts = tested(&found.families, margin);
+        let mut remarks = remarks::remarks(self, components.len());
+        let nodes: Vec<&Sessions> = self.nodes.values().collect();
+        let is_since = nodes.iter().any(|node| node.before.is_some());
+        let facts = if is_since {
+            let (shared, of_nodes) = facts::changed(&nodes);
+            let changes = remarks::of_changes(self, columns, components.keys(), &shared, margin);
+            remarks.extend(changes);
+            of_nodes
+        } else {
+            facts::peculiar(&nodes)
+        };
+        let judged = nodes.iter().zip(facts).enumerate();
+        let judged = judged.map(|(index, (sessions, facts))| {
+            let values = columns.iter().zip(&values).filter_map(|(column, values)| {
+                value(column, index, values[index]?, &self.definitions)
+            });
+            let values: Vec<Value> = values.collect();
+            let parts = components.keys().zip(&parts);
+            let parts = parts.filter_map(|(component, parts)| {
                 let of_component = columns.iter().filter(|it| it.key.component == *component);
                 let measured = of_component.filter(|column| column.nodes[index].is_some());
                 let part = part(parts[index]?, measured.count(), &values, *component);
                 Some((*component, part))
             });
-        node(sessions, parts.collect(), values, facts)
-    });
-    let mut nodes: Vec<Node> = judged.collect();
-    sort(&mut nodes);
-    let owned = |ids: BTreeSet<&str>| ids.into_iter().map(str::to_owned).collect();
-    Fleet {
-        margin,
-        is_since,
-        values: columns.len(),
-        components: (components.into_iter())
-            .map(|(component, ids)| (component, owned(ids)))
-            .collect(),
-        nodes,
-        remarks,
-        refused: gathered.refused,
-        second: None,
+            node(sessions, parts.collect(), values, facts)
+        });
+        let mut nodes: Vec<Node> = judged.collect();
+        sort(&mut nodes);
+        let owned = |ids: BTreeSet<&str>| ids.into_iter().map(str::to_owned).collect();
+        Fleet {
+            margin,
+            is_since,
+            values: columns.len(),
+            components: (components.into_iter())
+                .map(|(component, ids)| (component, owned(ids)))
+                .collect(),
+            nodes,
+            remarks,
+            refused,
+            second: None,
+        }
     }
 }
 
@@ -151,7 +172,7 @@ fn value(
     column: &Column,
     node: usize,
     tested: Tested,
-    definitions: &HashMap<String, Definition>,
+    definitions: &HashMap<String, (String, Definition)>,
 ) -> Option<Value> {
     if tested.standing(comparison::FALSE_DISCOVERY_RATE) == Standing::Alike {
         return None;
@@ -160,22 +181,15 @@ fn value(
     let all = column.nodes.iter().flatten().map(|it| it.found.value);
     let median = median(&all.collect::<Vec<_>>())?;
     let [here, elsewhere] = cell.sides.unwrap_or([cell.found.value, median]);
-    let in_unit = |merit: f64| match column.meaning.better {
-        Better::Lower => (-merit).exp(),
-        Better::Higher | Better::Neither => merit.exp(),
-    };
+    let in_unit = |merit: f64| (towards_better(column.meaning.better) * merit).exp();
     let key = &column.key;
-    let definition = definitions.get(&key.experiment)?;
-    let title = definition.metric(&key.metric)?.title.clone();
+    let (_, definition) = definitions.get(&key.experiment)?;
+    let title = &definition.metric(&key.metric)?.title;
     let point = show::point(definition, &key.point);
     Some(Value {
         component: key.component,
         experiment: key.experiment.clone(),
-        place: if point.is_empty() {
-            title
-        } else {
-            format!("{point}: {title}")
-        },
+        place: joined(": ", [&*point, title.as_str()]),
         metric: key.metric.clone(),
         ratio: tested.ratio(),
         interval: tested.interval(),

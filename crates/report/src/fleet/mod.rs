@@ -15,7 +15,6 @@
 //! if the second measurement confirms it ([`settled`]).
 
 mod facts;
-mod gathered;
 mod gathering;
 mod json;
 mod judge;

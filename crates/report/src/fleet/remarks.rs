@@ -1,6 +1,6 @@
 //! Caveats to read before the numbers of a fleet.
 
-use super::gathered::{Gathered, Sessions};
+use super::gathering::{Column, Gathering, Sessions};
 use super::reading::Reading;
 use super::{Fleet, Node, Standing};
 use crate::comparison::Circumstance;
@@ -18,7 +18,7 @@ const FEW_NODES: usize = 4;
 const FEWEST_BELOW_SWITCH: usize = 2;
 
 /// The remarks on a fleet, the most important first.
-pub(super) fn remarks(gathered: &Gathered, components: usize) -> Vec<String> {
+pub(super) fn remarks(gathered: &Gathering, components: usize) -> Vec<String> {
     let mut remarks = Vec::new();
     if gathered.nodes.len() < FEW_NODES {
         remarks.push(
@@ -57,7 +57,8 @@ pub(super) fn remarks(gathered: &Gathered, components: usize) -> Vec<String> {
 
 /// The remarks on changes: the nodes of one side only, and what most nodes share.
 pub(super) fn of_changes<'c>(
-    gathered: &Gathered,
+    gathered: &Gathering,
+    columns: &[Column],
     components: impl Iterator<Item = &'c Component>,
     shared: &[Circumstance],
     margin: f64,
@@ -72,7 +73,7 @@ pub(super) fn of_changes<'c>(
     remarks.extend(of_nodes(gathered, is_other_machine, |names| {
         format!("Another machine than before, or one with other hardware: {names}.")
     }));
-    remarks.extend(components.filter_map(|it| shared_change(gathered, *it, margin)));
+    remarks.extend(components.filter_map(|it| shared_change(columns, *it, margin)));
     remarks.extend(shared.iter().map(|fact| {
         let [a, b] = [&fact.a, &fact.b].map(|value| match value.as_str() {
             "" => "unknown",
@@ -85,11 +86,11 @@ pub(super) fn of_changes<'c>(
 
 /// A sentence on the nodes for which `holds`; `None` if there are none.
 fn of_nodes(
-    gathered: &Gathered,
+    gathered: &Gathering,
     holds: impl Fn(&Sessions) -> bool,
     sentence: impl Fn(String) -> String,
 ) -> Option<String> {
-    let nodes = gathered.nodes.iter().filter(|node| holds(node));
+    let nodes = gathered.nodes.values().filter(|node| holds(node));
     let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
     (!names.is_empty()).then(|| sentence(first_of(&names)))
 }
@@ -117,9 +118,9 @@ fn twice((first, second): &(String, String)) -> String {
 }
 
 /// Hosts whose machines cannot be distinguished. Several parts of one host are of one machine.
-fn shared_identities(gathered: &Gathered) -> Vec<String> {
+fn shared_identities(gathered: &Gathering) -> Vec<String> {
     let mut machines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for node in &gathered.nodes {
+    for node in gathered.nodes.values() {
         for reading in &node.readings {
             let hosts = machines.entry(&reading.machine).or_default();
             let host = reading.host.as_ref().unwrap_or(&node.name);
@@ -143,12 +144,12 @@ fn shared_identities(gathered: &Gathered) -> Vec<String> {
 
 /// The nodes by a property of their runs, if it is not the same everywhere: the usual one first.
 fn differing(
-    gathered: &Gathered,
+    gathered: &Gathering,
     what: &str,
     property: impl Fn(&Reading) -> String,
 ) -> Option<String> {
     let mut nodes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for node in &gathered.nodes {
+    for node in gathered.nodes.values() {
         for reading in &node.readings {
             let names = nodes.entry(property(reading)).or_default();
             if names.last() != Some(&node.name.as_str()) {
@@ -173,9 +174,8 @@ fn differing(
 }
 
 /// A sentence on the change that the nodes share in a component, if it is larger than `margin`.
-fn shared_change(gathered: &Gathered, component: Component, margin: f64) -> Option<String> {
-    let columns = gathered.columns.iter();
-    let columns = columns.filter(|it| it.key.component == component);
+fn shared_change(columns: &[Column], component: Component, margin: f64) -> Option<String> {
+    let columns = columns.iter().filter(|it| it.key.component == component);
     let medians = columns.filter_map(|column| {
         let changes = column.nodes.iter().flatten().map(|cell| cell.found.value);
         median(&changes.collect::<Vec<_>>())

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct FindingJson<'a> {
+pub(super) struct FindingJson<'a> {
     /// Id of its experiment.
     experiment: &'a str,
     /// With `experiment`, the stable name of the finding, the same in every run.
@@ -27,7 +27,7 @@ pub(crate) struct FindingJson<'a> {
 }
 
 impl<'a> FindingJson<'a> {
-    pub(crate) fn new(experiment: &'a ExperimentAnalysis, finding: &'a Finding) -> Self {
+    pub(super) fn new(experiment: &'a ExperimentAnalysis, finding: &'a Finding) -> Self {
         Self {
             experiment: &experiment.definition.id,
             key: &finding.key,

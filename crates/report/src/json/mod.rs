@@ -13,13 +13,12 @@ mod finding;
 mod history;
 
 pub use changes::changes;
-pub(crate) use finding::FindingJson;
 
 use crate::machines::{Located, Unusual};
 use crate::{Analysis, Surroundings, Verdict};
 use changes::ChangesJson;
 use experiment::ExperimentJson;
-use finding::{ClaimJson, claim_list};
+use finding::{ClaimJson, FindingJson, claim_list};
 use history::HistoryJson;
 pub use history::histories;
 

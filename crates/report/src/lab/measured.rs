@@ -68,10 +68,10 @@ impl<'a> Sides<'a> {
                     // Two systems share no pass, so that nothing cancels.
                     (Some(first), _) => {
                         let ratio = here.quantity.over(first.value(query)?.quantity);
-                        ratio.ok_or_else(no_ratio)
+                        ratio.ok_or_else(Missing::ratio)
                     }
                     (None, Some((_, figure))) => Ok(scaled(here.quantity, figure.value())),
-                    (None, None) => Err(Missing::Unsound("nothing was printed".to_owned())),
+                    (None, None) => Err(Missing::because("nothing was printed")),
                 }
             }),
             Measure::Highest(of) => return self.best(of, |ratio| ratio > 1.0),
@@ -79,7 +79,7 @@ impl<'a> Sides<'a> {
         };
         match found {
             Ok(quantity) => Found::Number(quantity),
-            Err(missing) => Found::Nothing(reason(&missing)),
+            Err(missing) => Found::Nothing(missing.reason),
         }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Sides<'a> {
         for Candidate { name, query } in of {
             match self.value(query) {
                 Ok(here) => values.push((name, here)),
-                Err(missing) => return Found::Nothing(format!("{name}: {}", reason(&missing))),
+                Err(missing) => return Found::Nothing(format!("{name}: {}", missing.reason)),
             }
         }
         let is_best = |one: &Here<'_>| {
@@ -123,11 +123,7 @@ impl<'a> Sides<'a> {
 }
 
 fn over(one: &Here<'_>, other: &Here<'_>) -> Result<Quantity, Missing> {
-    one.over(other).ok_or_else(no_ratio)
-}
-
-fn no_ratio() -> Missing {
-    Missing::Unsound("no ratio of them is known".to_owned())
+    one.over(other).ok_or_else(Missing::ratio)
 }
 
 /// `quantity` over an exact number, which a report prints.
@@ -137,15 +133,5 @@ fn scaled(quantity: Quantity, by: f64) -> Quantity {
         value: quantity.value / by,
         interval: ends.and_then(|ends| Interval::new(ends.low / by, ends.high / by)),
         unit: Unit::Ratio,
-    }
-}
-
-fn reason(missing: &Missing) -> String {
-    match missing {
-        Missing::NotMeasured(wanted) => format!("{} was not measured", wanted.experiment),
-        Missing::TooFew(wanted) => {
-            format!("{} was measured too few times", wanted.experiment)
-        }
-        Missing::Unsound(reason) | Missing::Refused(reason) => reason.clone(),
     }
 }

@@ -2,14 +2,14 @@
 //! hypervisor and the system decide.
 
 use super::Value;
-use crate::first_screen::{NamedQuery, SizeCurve, first_screen};
+use crate::first_screen::first_screen;
 use crate::glance::{ends, found};
 use crate::reproduce::inverse;
 use crate::surroundings::MOST_DISTURBED;
 use crate::{Analysis, show};
-use instrument::experiment::{Better, Metric};
+use instrument::experiment::Better;
 use instrument::noise::Warning;
-use instrument::quantity::{Quantity, Unit};
+use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult};
 
 /// A value of a run by which it is compared.
@@ -23,76 +23,61 @@ pub(super) struct Compared {
     pub is_disturbed: bool,
 }
 
-/// The values of `analysis` by which machines are compared.
+/// The values of `analysis` by which machines are compared: of rungs, and of both ends of curves.
 pub(super) fn compared(analysis: &Analysis<'_>) -> Vec<Compared> {
     let screen = first_screen();
-    let rungs = screen
-        .rungs
-        .iter()
-        .filter_map(|named| of_rung(analysis, named));
+    let rungs = screen.rungs.iter().filter_map(|named| {
+        let (query, what) = (&named.query, named.what.clone()?);
+        one(
+            analysis,
+            &query.experiment,
+            what,
+            found(named, analysis)?,
+            query.inverse_of,
+        )
+    });
     let curves = [&screen.latency, &screen.bandwidth].into_iter();
-    let of_curves = curves.flat_map(|wanted| of_curve(analysis, wanted));
-    rungs.chain(of_curves).collect()
+    let ends = curves.flat_map(|wanted| {
+        let ends = ends(analysis, wanted).into_iter().flatten();
+        ends.filter_map(move |result| {
+            let bytes = result.point.get(&wanted.size)?.number()?;
+            let size = show::round(Unit::Bytes, bytes as f64);
+            let what = wanted.what.as_ref()?.replace("{size}", &size);
+            let found = (result, result.sound(&wanted.metric)?);
+            one(analysis, &wanted.experiment, what, found, None)
+        })
+    });
+    rungs.chain(ends).collect()
 }
 
-fn of_rung(analysis: &Analysis<'_>, named: &NamedQuery) -> Option<Compared> {
-    let what = named.what.clone()?;
-    let query = &named.query;
-    let metric = metric(analysis, &query.experiment, &query.metric)?;
-    let (result, estimate) = found(named, analysis)?;
-    let (quantity, better) = match query.inverse_of {
+/// A value that is known well enough to be compared: an estimate, or the time of `work` at the rate of it.
+fn one(
+    analysis: &Analysis<'_>,
+    experiment: &str,
+    what: String,
+    (result, estimate): (&PointResult, &Estimate),
+    work: Option<f64>,
+) -> Option<Compared> {
+    let definition = analysis.experiment(experiment)?.definition;
+    let metric = definition.metric(&estimate.metric)?;
+    let (quantity, better) = match work {
         Some(work) => (inverse(estimate.quantity(), work), Better::Lower),
         None => (estimate.quantity(), metric.better),
     };
-    let value = value(&query.experiment, metric, result, quantity)?;
+    let is_comparable = quantity.value > 0.0 && !quantity.is_vague();
     Some(Compared {
-        value,
+        value: Value {
+            experiment: experiment.to_owned(),
+            metric: metric.name.clone(),
+            version: metric.version,
+            point: result.point.clone(),
+            unit: quantity.unit,
+            value: quantity.value,
+            interval: quantity.interval.filter(|_| is_comparable)?,
+        },
         what,
         better,
         is_disturbed: is_disturbed(result, estimate),
-    })
-}
-
-/// The values at both ends of the curve.
-fn of_curve(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Vec<Compared> {
-    let one = |result: &PointResult| {
-        let metric = metric(analysis, &wanted.experiment, &wanted.metric)?;
-        let estimate = result.sound(&wanted.metric)?;
-        let bytes = result.point.get(&wanted.size)?.number()?;
-        let size = show::round(Unit::Bytes, bytes as f64);
-        Some(Compared {
-            value: value(&wanted.experiment, metric, result, estimate.quantity())?,
-            what: wanted.what.as_ref()?.replace("{size}", &size),
-            better: metric.better,
-            is_disturbed: is_disturbed(result, estimate),
-        })
-    };
-    let ends = ends(analysis, wanted).into_iter().flatten();
-    ends.filter_map(one).collect()
-}
-
-fn metric<'a>(analysis: &Analysis<'a>, experiment: &str, metric: &str) -> Option<&'a Metric> {
-    let experiment = analysis.experiment(experiment)?;
-    experiment.definition.metric(metric)
-}
-
-/// `None` for a quantity that is known too little to be compared.
-fn value(
-    experiment: &str,
-    metric: &Metric,
-    result: &PointResult,
-    quantity: Quantity,
-) -> Option<Value> {
-    let is_comparable = quantity.value > 0.0 && !quantity.is_vague();
-    let interval = quantity.interval.filter(|_| is_comparable)?;
-    Some(Value {
-        experiment: experiment.to_owned(),
-        metric: metric.name.clone(),
-        version: metric.version,
-        point: result.point.clone(),
-        unit: quantity.unit,
-        value: quantity.value,
-        interval,
     })
 }
 

@@ -181,28 +181,19 @@ impl Gathering {
         let shares = shares.map(|(link, (lost, all))| (*link, *lost as f64 / (*all).max(1) as f64));
         let mut lossy: Vec<_> = shares.filter(|(_, share)| *share > NOTABLE_LOSS).collect();
         lossy.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-        for (between, share) in lossy.iter().take(MOST_LISTED) {
-            caveats.push(format!(
-                "Between {}, {} of the datagrams were lost.",
-                link(*between),
-                Unit::Share.show(*share, 2)
-            ));
-        }
-        if lossy.len() > MOST_LISTED {
-            caveats.push(format!(
-                "{} more links lost more than {} of their datagrams.",
-                lossy.len() - MOST_LISTED,
-                Unit::Share.show(NOTABLE_LOSS, 1)
-            ));
+        let lossy = lossy.into_iter();
+        let lossy =
+            lossy.map(|(it, share)| format!("{} ({})", link(it), Unit::Share.show(share, 2)));
+        let lossy: Vec<String> = lossy.collect();
+        if !lossy.is_empty() {
+            caveats.push(format!("Datagrams were lost between {}.", listed(&lossy)));
         }
         for (reason, links) in &self.failed {
-            let listed: Vec<String> = links.iter().take(MOST_LISTED).map(|it| link(*it)).collect();
-            let more = match links.len().saturating_sub(MOST_LISTED) {
-                0 => String::new(),
-                more => format!(" and {more} more links"),
-            };
-            let listed = listed.join(", ");
-            caveats.push(format!("Not measured between {listed}{more}: {reason}."));
+            let links: Vec<String> = links.iter().map(|it| link(*it)).collect();
+            caveats.push(format!(
+                "Not measured between {}: {reason}.",
+                listed(&links)
+            ));
         }
         if self.unmeasured() > 0 {
             caveats.push(format!(
@@ -212,4 +203,14 @@ impl Gathering {
         }
         caveats
     }
+}
+
+/// The first of `links`, and the number of the others.
+fn listed(links: &[String]) -> String {
+    let (first, others) = links.split_at(links.len().min(MOST_LISTED));
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(" and {more} more links"),
+    };
+    first.join(", ") + &more
 }

@@ -213,9 +213,11 @@ mod tests {
     #[test]
     fn latency_is_of_the_smallest_message_and_throughput_of_the_largest() {
         let text = format!("{LATENCY}{BANDWIDTH}");
+        let fast = BANDWIDTH.replace("5586.13", "9000.00");
         let all = [
             printed("b", "a", &text),
-            printed("a", "b", BANDWIDTH),
+            printed("a", "b", &fast),
+            printed("a", "b", &fast),
             printed("a", "c", LATENCY),
         ];
         let network = gathering(&all).judge(0.1);
@@ -233,32 +235,13 @@ mod tests {
             (latency.cells[0][1], latency.cells[1][0]),
             (Some(800.0), Some(800.0))
         );
-        assert!(throughput.cells[0][1].is_some() && throughput.cells[1][0].is_some());
+        assert!(
+            throughput.cells[0][1] > throughput.cells[1][0],
+            "the first sends"
+        );
+        assert!(throughput.cells[1][0].is_some());
         assert_eq!(throughput.cells[0][2], None);
         assert!(network.is_incomplete, "b and c have no measurement");
-    }
-
-    #[test]
-    fn a_slow_port_of_the_fabric_is_named() {
-        let names = ["n1", "n2", "n3", "n4", "n5", "n6"];
-        let mut all = Vec::new();
-        for from in names {
-            for to in names.iter().filter(|to| **to != from) {
-                for pass in 0..3 {
-                    let slow = if from == "n3" { 0.5 } else { 1.0 };
-                    let noise =
-                        1.0 + 0.01 * f64::from((pass * 7 + from.len() + to.len()) as u32 % 3);
-                    let text = format!(
-                        "# OSU MPI Bandwidth Test v5.3\n4194304 {:.2}\n",
-                        5000.0 * slow * noise
-                    );
-                    all.push(printed(from, to, &text));
-                }
-            }
-        }
-        let network = gathering(&all).judge(0.1);
-        let slower: Vec<usize> = network.ports.iter().map(|it| it.link.from).collect();
-        assert_eq!(slower, [2], "{:?}", network.ports);
-        assert_eq!(network.passes, 3);
+        assert_eq!(network.passes, 2);
     }
 }

@@ -7,8 +7,6 @@ use instrument::statistics::summary::median;
 
 /// Sweeps over rows and columns. The fit of a matrix with a few odd cells no longer moves after three or four.
 const SWEEPS: usize = 10;
-/// Sweeps over the ports of a mutual matrix, each of which halves what is left.
-const MUTUAL_SWEEPS: usize = 40;
 
 /// A matrix of logarithms as `typical + sending[from] + receiving[to] + rest`.
 #[derive(Clone, Debug)]
@@ -25,12 +23,15 @@ pub(super) struct Polished {
 pub(super) fn polish(cells: &[Vec<Option<f64>>], is_mutual: bool) -> Polished {
     let all: Vec<f64> = cells.iter().flatten().flatten().copied().collect();
     let typical = median(&all).unwrap_or(0.0);
-    let (typical, sending, receiving) = if is_mutual {
-        let (typical, ports) = mutual(cells, typical);
-        (typical, ports.clone(), ports)
-    } else {
-        directed(cells, typical)
-    };
+    let (typical, mut sending, mut receiving) = fitted(cells, typical);
+    if is_mutual {
+        for (sends, receives) in sending.iter_mut().zip(&mut receiving) {
+            *sends = sends
+                .zip(*receives)
+                .map(|(one, other)| f64::midpoint(one, other));
+            *receives = *sends;
+        }
+    }
     let rest = cells.iter().enumerate().map(|(from, row)| {
         let rest = row.iter().enumerate();
         let rest =
@@ -45,7 +46,7 @@ pub(super) fn polish(cells: &[Vec<Option<f64>>], is_mutual: bool) -> Polished {
 }
 
 /// Rows and columns in turn.
-fn directed(
+fn fitted(
     cells: &[Vec<Option<f64>>],
     mut typical: f64,
 ) -> (f64, Vec<Option<f64>>, Vec<Option<f64>>) {
@@ -66,25 +67,6 @@ fn directed(
         typical += centre(&mut receiving);
     }
     (typical, sending, receiving)
-}
-
-/// All ports at once, each by half of what its cells ask for: a cell asks both of its ports. One after the other, the first
-/// ones would take up what belongs to a later one.
-fn mutual(cells: &[Vec<Option<f64>>], mut typical: f64) -> (f64, Vec<Option<f64>>) {
-    let mut effects = vec![None; cells.len()];
-    for _ in 0..MUTUAL_SWEEPS {
-        let asked = |port: usize| {
-            let own = effects[port].unwrap_or(0.0);
-            let rests = cells[port]
-                .iter()
-                .zip(&effects)
-                .filter_map(|(cell, other)| Some((*cell)? - typical - own - other.unwrap_or(0.0)));
-            Some(own + median(&rests.collect::<Vec<_>>())? / 2.0)
-        };
-        effects = (0..cells.len()).map(asked).collect();
-        typical += 2.0 * centre(&mut effects);
-    }
-    (typical, effects)
 }
 
 /// Moves the median of the effects to zero, and returns what it was.

@@ -21,9 +21,6 @@ fn measured(random: &mut Random, there: f64, back: f64) -> Measured {
         count: 500,
         lost: 0,
         p50_ns: 3e4 * there.max(back) * noise() * if loaded { 4.0 } else { 1.0 },
-        p90_ns: 4e4,
-        p99_ns: 9e4,
-        p99_9_ns: None,
     };
     let latencies = vec![
         latency(Protocol::Tcp, 1, false),
@@ -177,7 +174,7 @@ fn what_is_missing_is_reported_with_its_links() {
     let network = gathering.judge(MARGIN);
     assert!(network.is_incomplete);
     let expected = [
-        "Between a and b, 17 % of the datagrams were lost.",
+        "Datagrams were lost between a and b (17 %).",
         "Not measured between c and d: d does not answer.",
         "Not measured between a and b: throughput: no.",
         "No measurement of 5 links.",

@@ -6,11 +6,11 @@ use super::figure::FigureView;
 use super::packed::Parts;
 use super::table::Table;
 use crate::document::{Blocks, Text};
-use crate::lists::by_key;
+use crate::lists::{by_key, joined};
 use crate::view::run::findings;
 use crate::{ExperimentAnalysis, show};
 use askama::Template;
-use instrument::experiment::{Definition, Isolation};
+use instrument::experiment::Definition;
 
 /// An experiment, ready for its template.
 pub(super) struct ExperimentView<'a> {
@@ -46,12 +46,11 @@ impl<'a> ExperimentView<'a> {
         let folded = (!table.is_short()).then(|| table.render());
         let missing = experiment.failures.iter().map(|(point, failure)| {
             let place = show::point(definition, point);
-            let separator = if place.is_empty() { "" } else { ": " };
-            format!("{place}{separator}{}", failure.reason())
+            joined(": ", [&*place, failure.reason()])
         });
         let method = [
             definition.method.as_str(),
-            isolation(definition),
+            show::isolation(definition.isolation),
             &format!("Source: {}", definition.source),
         ];
         let html = |blocks| part(&blocks, "", &LinkTargets::new());
@@ -81,13 +80,6 @@ fn brief(experiment: &ExperimentAnalysis<'_>) -> Text {
         (Some(finding), _) => (&finding.sentence).into(),
         (None, Some(reason)) => format!("Not measured: {reason}").into(),
         (None, None) => experiment.definition.question.as_str().into(),
-    }
-}
-
-fn isolation(definition: &Definition) -> &'static str {
-    match definition.isolation {
-        Isolation::FreshProcess => "Each batch of samples is taken by a fresh process.",
-        Isolation::OneProcess => "One process took all samples of a point.",
     }
 }
 

@@ -4,7 +4,6 @@
 
 mod anchor;
 mod chart;
-mod command;
 mod data;
 mod document;
 mod experiment;

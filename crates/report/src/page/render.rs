@@ -1,11 +1,11 @@
 //! The page's text from an analysis.
 
 use super::anchor::Anchors;
+use super::data;
 use super::document::{Error, LinkTargets, part};
 use super::experiment::{ExperimentView, GroupView, groups};
 use super::glance::{PictureView, pictures};
 use super::packed::{Parts, packed};
-use super::{command, data};
 use crate::advice::{Gaining, gaining, undecided, without_settings};
 use crate::document::{Blocks, Text};
 use crate::glance::Glance;
@@ -18,6 +18,7 @@ use askama::Template;
 use instrument::figure::{FigureKind, FigureScale};
 use instrument::quantity::{Unit, counted};
 use record::Run;
+use std::iter;
 
 /// Number of findings on the first screen.
 pub(super) const FIRST: usize = 3;
@@ -81,11 +82,11 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         without_settings: without.map(|blocks| part(&blocks, "settings", &targets)),
         groups: &groups,
         run,
-        command: command::repeat(run),
+        command: repeat(run),
         version: &run.header.version,
         resolution: show::round(Unit::Nanoseconds, run.calibration.resolution_ns),
         cost: show::round(Unit::Nanoseconds, run.calibration.cost_ns),
-        data: packed(&data::json(analysis)?)?,
+        data: packed(&data::json(analysis))?,
         parts: parts.packed()?,
         css: include_str!("../../assets/page.css"),
         parts_script: include_str!("../../assets/parts.js"),
@@ -201,6 +202,24 @@ fn findings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
         .fold(more, further)
 }
 
+/// The original command line plus the seed of the run, so that the points come in the same order again.
+fn repeat(run: &Run) -> String {
+    let given = run.header.command_line.iter().skip(1);
+    let mut words: Vec<String> = iter::once("oscope".to_owned())
+        .chain(given.cloned())
+        .collect();
+    if words.len() == 1 {
+        words.push("run".into());
+    }
+    if !words
+        .iter()
+        .any(|word| word == "--seed" || word.starts_with("--seed="))
+    {
+        words.extend(["--seed".into(), run.header.seed.to_string()]);
+    }
+    show::command(&words)
+}
+
 /// The user's tags. Those of printed values would repeat the summary.
 fn tags(run: &Run) -> Vec<String> {
     if run.header.is_reported() {
@@ -238,19 +257,8 @@ fn summary(analysis: &Analysis<'_>) -> Vec<String> {
     let header = &analysis.run.header;
     let points: usize = analysis.experiments.iter().map(|e| e.points.len()).sum();
     let ran = analysis.experiments.iter().filter(|e| e.skipped.is_none());
-    let (ran, points) = (counted(ran.count(), "experiment"), counted(points, "point"));
-    if let Some(printed) = show::printed(header) {
-        return vec![printed, ran, points];
-    }
-    let limited = header.limited.as_ref();
-    let parts = [
-        Some(format!("{} profile", header.profile)),
-        Some(show::moment(header.started)),
-        limited.map(|limited| format!("within {}", limited.limits)),
-        show::took(header),
-        Some(ran),
-        Some(points),
-        Some(counted(analysis.samples, "sample")),
-    ];
-    parts.into_iter().flatten().collect()
+    let mut parts = show::run(header);
+    parts.extend([counted(ran.count(), "experiment"), counted(points, "point")]);
+    parts.extend((!header.is_reported()).then(|| counted(analysis.samples, "sample")));
+    parts
 }

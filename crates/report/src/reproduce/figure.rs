@@ -1,6 +1,6 @@
 //! Judging the figures of a table, one by one.
 
-use super::here::{Absence, Here, Measurements, Missing, NEEDS_WINDOWS};
+use super::here::{Here, Measurements, Missing, NEEDS_WINDOWS};
 use super::judge::{self, Outcome, TOLERANCE, TOLERANCE_OF_PLACES};
 use super::printed::{Figure, System, Table};
 use super::shape;
@@ -19,9 +19,9 @@ pub(super) fn judged(
     };
     let found = |figure: &Figure| match of(figure) {
         Some(measured) => found(table, figure, measured),
-        None => Err((NEEDS_WINDOWS.to_owned(), None)),
+        None => Err(Missing::because(NEEDS_WINDOWS)),
     };
-    let found: Vec<(&'static Figure, Result<Here<'_>, Absence>)> = table
+    let found: Vec<(&'static Figure, Result<Here<'_>, Missing>)> = table
         .figures
         .iter()
         .map(|figure| (figure, found(figure)))
@@ -50,22 +50,22 @@ fn found<'a>(
     table: &Table,
     figure: &Figure,
     measured: &Measurements<'a>,
-) -> Result<Here<'a>, Absence> {
+) -> Result<Here<'a>, Missing> {
     let Some(counterpart) = &figure.here else {
-        return Err((figure.why(table).unwrap_or_default().to_owned(), None));
+        return Err(Missing::because(figure.why(table).unwrap_or_default()));
     };
-    measured.value(counterpart).map_err(Missing::into_absence)
+    measured.value(counterpart)
 }
 
 fn judged_figure(
     table: &Table,
     figure: &'static Figure,
-    found: Result<Here<'_>, Absence>,
+    found: Result<Here<'_>, Missing>,
     machine: &str,
 ) -> JudgedFigure {
     let here = match found {
         Ok(here) => here,
-        Err((reason, wanted)) => {
+        Err(Missing { reason, wanted }) => {
             return JudgedFigure {
                 figure,
                 here: None,

@@ -1,6 +1,7 @@
 //! A table's graph as the report printed its numbers, and the same graph of the values here.
 
 use super::{JudgedFigure, JudgedTable};
+use crate::chart::is_wide;
 use crate::lists::grouped;
 use instrument::estimate::{Estimate, Verdict};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
@@ -9,8 +10,6 @@ use instrument::quantity::{Quantity, Unit};
 
 /// Fewer numbers make no graph.
 const FEWEST: usize = 3;
-/// Values that span more than this factor are drawn on a logarithmic scale.
-const WIDE: f64 = 30.0;
 
 /// Two graphs of the same kind, with the same series and axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,16 +182,6 @@ fn y_title(unit: Unit) -> &'static str {
         Unit::Share => "share",
         Unit::Ratio => "ratio",
     }
-}
-
-/// True if the smaller values look the same on a linear scale.
-fn is_wide(figure: &Figure) -> bool {
-    let points = figure.series.iter().flat_map(|series| &series.points);
-    let sound = points.filter(|it| it.estimate.is_sound() && it.estimate.centre > 0.0);
-    let (low, high) = sound.fold((f64::INFINITY, 0.0_f64), |(low, high), it| {
-        (low.min(it.estimate.centre), high.max(it.estimate.centre))
-    });
-    high > WIDE * low
 }
 
 fn point(figure: &JudgedFigure, quantity: Quantity, verdict: Verdict) -> FigurePoint {

@@ -42,51 +42,48 @@ pub(crate) struct Here<'a> {
     behind: Option<(usize, &'a Estimate, bool)>,
 }
 
-/// The reason why there is no value here.
+/// The reason why there is no value here, and the measurement that would give it one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// No run has measured it.
-    NotMeasured(Wanted),
-    /// It was measured in too few processes for an estimate.
-    TooFew(Wanted),
-    /// This machine refused to measure it, for this reason.
-    Refused(String),
-    /// It was measured and cannot be used, for this reason.
-    Unsound(String),
+pub(crate) struct Missing {
+    pub reason: String,
+    pub wanted: Option<Wanted>,
 }
 
 /// The reason for a figure of Windows without such a run.
 pub(super) const NEEDS_WINDOWS: &str =
     "printed for Windows: it needs a run that was made on Windows, here or imported (`--of`)";
 
-/// The reason why a figure has no value here, and the measurement that would give it one.
-pub(super) type Absence = (String, Option<Wanted>);
-
 impl Missing {
-    /// The reason for a missing value, and the measurement that it needs.
-    pub(super) fn into_absence(self) -> Absence {
-        match self {
-            Self::Unsound(reason) => (reason, None),
-            Self::Refused(reason) => (format!("it could not be measured here: {reason}"), None),
-            Self::NotMeasured(wanted) => (not_measured(&wanted), Some(wanted)),
-            Self::TooFew(wanted) => {
-                let reason =
-                    "measured here in too few processes for an interval: it takes more time";
-                (reason.to_owned(), Some(wanted))
-            }
+    /// No measurement would give it a value.
+    pub(crate) fn because(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            wanted: None,
         }
     }
-}
 
-/// The reason for a point that no run has.
-fn not_measured(wanted: &Wanted) -> String {
-    if wanted.levels.is_empty() {
-        return "not measured here yet".to_owned();
+    /// Both values are there, and nothing is known of their ratio.
+    pub(crate) fn ratio() -> Self {
+        Self::because("no ratio of them is known")
     }
-    format!(
-        "not measured here yet: no run of {} here has the point; the quick profile leaves some out",
-        wanted.experiment
-    )
+
+    fn refused(reason: &str) -> Self {
+        Self::because(format!("it could not be measured here: {reason}"))
+    }
+
+    /// No run has measured it.
+    fn not_measured(wanted: Wanted) -> Self {
+        let reason = match (wanted.levels.is_empty(), &wanted.experiment) {
+            (true, _) => "not measured here yet".to_owned(),
+            (false, experiment) => format!(
+                "not measured here yet: no run of {experiment} here has the point; the quick profile leaves some out"
+            ),
+        };
+        Self {
+            reason,
+            wanted: Some(wanted),
+        }
+    }
 }
 
 /// A measurement that is missing.
@@ -133,7 +130,7 @@ impl<'a> Measurements<'a> {
         let second = self.at(query, &levels)?;
         let quantity = if query.over.is_some() {
             let ratio = first.over(&second);
-            ratio.ok_or_else(|| Missing::Unsound("no ratio of them is known".into()))?
+            ratio.ok_or_else(Missing::ratio)?
         } else {
             first.quantity.minus(second.quantity)
         };
@@ -184,10 +181,12 @@ impl<'a> Measurements<'a> {
             }
         }
         Err(match unsound {
-            Some(estimate) if estimate.verdict == Verdict::TooFew => {
-                Missing::TooFew(self.wanted(&query.experiment, levels))
-            }
-            Some(estimate) => Missing::Unsound(show::estimate(estimate.unit, estimate)),
+            Some(estimate) if estimate.verdict == Verdict::TooFew => Missing {
+                reason: "measured here in too few processes for an interval: it takes more time"
+                    .into(),
+                wanted: Some(self.wanted(&query.experiment, levels)),
+            },
+            Some(estimate) => Missing::because(show::estimate(estimate.unit, estimate)),
             None => self.missing(&query.experiment, levels),
         })
     }
@@ -205,8 +204,8 @@ impl<'a> Measurements<'a> {
             failed.experiment == experiment && failed.point.as_ref().is_none_or(fits)
         };
         match self.failed.iter().find(is_it) {
-            Some(failed) => Missing::Refused(failed.reason.clone()),
-            None => Missing::NotMeasured(self.wanted(experiment, levels)),
+            Some(failed) => Missing::refused(&failed.reason),
+            None => Missing::not_measured(self.wanted(experiment, levels)),
         }
     }
 
@@ -214,8 +213,8 @@ impl<'a> Measurements<'a> {
     pub(super) fn missing_whole(&self, experiment: &str) -> Missing {
         let mut failed = self.failed.iter();
         match failed.find(|it| it.experiment == experiment && it.point.is_none()) {
-            Some(failed) => Missing::Refused(failed.reason.clone()),
-            None => Missing::NotMeasured(self.wanted(experiment, &BTreeMap::new())),
+            Some(failed) => Missing::refused(&failed.reason),
+            None => Missing::not_measured(self.wanted(experiment, &BTreeMap::new())),
         }
     }
 
@@ -247,7 +246,7 @@ impl<'a> Measurements<'a> {
             Some(less) => stable_difference(&whole, &curve(less)?),
         };
         Ok(Here {
-            quantity: place.map_err(|open| Missing::Unsound(reason(open)))?,
+            quantity: place.map_err(|open| Missing::because(reason(open)))?,
             point: None,
             behind: None,
         })

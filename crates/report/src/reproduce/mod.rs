@@ -226,10 +226,7 @@ impl Reproduction {
         };
         let needed = choice.claims().flat_map(|(_, claim)| claim.experiments);
         let unmeasured = needed.filter(|id| !here.has(id));
-        let unmeasured = unmeasured.filter_map(|id| match here.missing_whole(id) {
-            Missing::NotMeasured(wanted) => Some(wanted),
-            _ => None,
-        });
+        let unmeasured = unmeasured.filter_map(|id| here.missing_whole(id).wanted);
         Self {
             tables: chosen.map(judged).collect(),
             claims: (choice.claims())

@@ -30,9 +30,9 @@ pub(super) fn drawn(
         };
         let charts = charts(picture, results);
         if charts.is_empty() {
-            let (reason, wanted) = match system {
-                System::Windows => (NEEDS_WINDOWS.to_owned(), None),
-                System::Linux | System::Macos => missing(picture, here.0).into_absence(),
+            let Missing { reason, wanted } = match system {
+                System::Windows => Missing::because(NEEDS_WINDOWS),
+                System::Linux | System::Macos => missing(picture, here.0),
             };
             drawn.reasons.push(reason);
             drawn.wanted = drawn.wanted.or(wanted);

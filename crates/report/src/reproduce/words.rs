@@ -5,18 +5,6 @@ use crate::show::words::{AS_REPORTED, DIFFERS, UNDECIDED};
 use crate::show::{self, Word};
 use instrument::quantity::{Quantity, Unit};
 
-/// A command line whose words a shell takes as they are.
-pub(crate) fn quoted(words: &[String]) -> String {
-    let quote = |word: &String| {
-        if word.contains([' ', ',']) {
-            format!("'{word}'")
-        } else {
-            word.clone()
-        }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 impl Outcome {
     /// The word for it.
     pub fn word(self) -> Word {

@@ -1,5 +1,6 @@
 //! Numbers, estimates and findings as text, shared by the terminal and the page.
 
+mod command;
 mod estimate;
 mod finding;
 mod interval;
@@ -11,6 +12,7 @@ mod time;
 mod value;
 pub(crate) mod words;
 
+pub(crate) use command::command;
 pub use estimate::{centre, cycles, ends, estimate, is_vague, samples, seen, spread};
 pub use finding::{sentence, trust};
 pub use interval::{extent, range};
@@ -19,7 +21,7 @@ pub(crate) use point::point_against;
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use ratio::{ratio, ratio_parts, ratio_with_range};
-pub use time::{length, measured, moment, printed, took};
+pub use time::{length, measured, moment, run};
 pub(crate) use value::{VAGUE, in_unit, without_zeros};
 pub use value::{parts, quantity, round, value};
-pub use words::{Tone, Word, better, grade, letter, origin, ruling, unit, verdict};
+pub use words::{Tone, Word, better, grade, isolation, letter, origin, ruling, unit, verdict};

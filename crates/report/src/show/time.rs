@@ -13,14 +13,33 @@ pub fn moment(moment: Timestamp) -> String {
 
 /// When and how the values of a run were measured, or the publication that printed them.
 pub fn measured(header: &Header) -> String {
-    printed(header).unwrap_or_else(|| {
-        format!(
-            "Measured {}, {} profile, by oscope {}.",
-            moment(header.started),
-            header.profile,
+    match printed(header) {
+        Some(printed) => printed,
+        None => format!(
+            "Measured {}, by oscope {}.",
+            run(header).join(", "),
             header.version
-        )
-    })
+        ),
+    }
+}
+
+/// When and how the values of a run were measured, fact by fact, or the publication that printed them.
+pub fn run(header: &Header) -> Vec<String> {
+    if let Some(printed) = printed(header) {
+        return vec![printed];
+    }
+    let limited = header.limited.as_ref();
+    let took = header.ended.map(|ended| {
+        let took = ended.duration_since(header.started);
+        format!("took {}", length(took.as_secs_f64() * 1e9))
+    });
+    let facts = [
+        Some(moment(header.started)),
+        Some(format!("{} profile", header.profile)),
+        limited.map(|limited| format!("within {}", limited.limits)),
+        took,
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 /// The source of values that a publication printed; `None` for a run of oscope.
@@ -32,12 +51,6 @@ pub fn printed(header: &Header) -> Option<String> {
     let what = tag("reported").map_or_else(String::new, |what| format!("{what}, "));
     let is_reported = header.is_reported();
     is_reported.then(|| format!("{what}as printed in {source}{year}"))
-}
-
-/// The duration of a run: `took 4 min 5 s`; `None` if it did not end.
-pub fn took(header: &Header) -> Option<String> {
-    let took = header.ended?.duration_since(header.started);
-    Some(format!("took {}", length(took.as_secs_f64() * 1e9)))
 }
 
 /// A duration for which seconds matter: `350 ms`, `12.3 s`, `4 min 5 s`, `2 h 10 min`.

@@ -2,7 +2,7 @@
 //! other enumerations.
 
 use instrument::claim::Ruling;
-use instrument::experiment::Better;
+use instrument::experiment::{Better, Isolation};
 use instrument::figure::MarkOrigin;
 use instrument::finding::Grade;
 use instrument::noise::Warning;
@@ -157,6 +157,14 @@ pub fn better(better: Better) -> &'static str {
         Better::Higher => "higher is better",
         Better::Lower => "lower is better",
         Better::Neither => "neither way is better",
+    }
+}
+
+/// The process of a sample as text.
+pub fn isolation(isolation: Isolation) -> &'static str {
+    match isolation {
+        Isolation::FreshProcess => "Each batch of samples is taken in a fresh process.",
+        Isolation::OneProcess => "One process takes all samples of a point.",
     }
 }
 

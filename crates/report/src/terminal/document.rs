@@ -2,7 +2,7 @@
 
 use super::chart::chart;
 use super::grid;
-use super::style::{Role, Style};
+use super::style::Style;
 use super::text::{labelled, paragraph};
 use crate::document::{Block, Chart, Document, Item, Piece, Section, Table, Text};
 use crate::show::Tone;
@@ -28,7 +28,7 @@ pub fn paint(document: &Document<'_>, style: &Style, is_unfolded: bool) -> Strin
 fn line(text: &Text, style: &Style) -> String {
     let pieces = text.pieces();
     pieces
-        .map(|(tone, words)| style.paint(tone.into(), &words))
+        .map(|(tone, words)| style.paint(tone, &words))
         .collect()
 }
 
@@ -55,7 +55,7 @@ impl Painter<'_> {
         match block {
             Block::Paragraph(text) => self.paragraph("", text),
             Block::Remark(text) => {
-                let mark = self.style.paint(Role::Doubtful, "! ");
+                let mark = self.style.paint(Tone::Doubtful, "! ");
                 self.paragraph(&mark, text);
             }
             Block::List(items) => items.iter().for_each(|item| self.paragraph("- ", item)),
@@ -146,7 +146,7 @@ impl Painter<'_> {
         let indent = " ".repeat(width + 2);
         for (item, lead) in items.iter().zip(leads) {
             let filled = lead.clone() + &" ".repeat(width - display_width(&lead));
-            let first = self.style.paint(item.lead.tone().into(), &filled) + "  ";
+            let first = self.style.paint(item.lead.tone(), &filled) + "  ";
             for (index, text) in item.lines.iter().enumerate() {
                 self.paragraph(if index == 0 { &first } else { &indent }, text);
             }

@@ -1,8 +1,9 @@
 //! Tables of text, split into several if the terminal is too narrow.
 
-use super::style::{Role, Style};
+use super::style::Style;
 use super::text::wrapped;
 use crate::document::Table;
+use crate::show::Tone;
 use std::iter;
 use textwrap::core::display_width;
 
@@ -22,7 +23,7 @@ struct Column {
 /// A cell, line by line.
 struct Cell {
     lines: Vec<String>,
-    role: Role,
+    tone: Tone,
 }
 
 /// The table, or as many tables as the width requires, separated by blank lines. Words wrap so that all columns
@@ -42,16 +43,16 @@ pub(super) fn paint(table: &Table, style: &Style) -> String {
 
 /// The columns with their words wrapped.
 fn columns(table: &Table, style: &Style) -> Vec<Column> {
-    let cell = |text: &str, role| Cell {
+    let cell = |text: &str, tone| Cell {
         lines: style.text(text).lines().map(str::to_owned).collect(),
-        role,
+        tone,
     };
     let column = |of: &crate::document::Column| Column {
-        heading: cell(&of.title, Role::Plain),
+        heading: cell(&of.title, Tone::Plain),
         cells: of
             .cells
             .iter()
-            .map(|text| cell(&text.plain(), text.tone().into()))
+            .map(|text| cell(&text.plain(), text.tone()))
             .collect(),
         is_number: of.is_number(),
         begins_group: of.begins_group,
@@ -117,7 +118,7 @@ fn lines(columns: &[&Column], rows: usize, style: &Style) -> String {
             let parts = cells.iter().zip(columns).map(|(cell, column)| {
                 let text = cell.lines.get(index).map_or("", String::as_str);
                 let blank = " ".repeat(column.width() - display_width(text));
-                let text = style.paint(cell.role, text);
+                let text = style.paint(cell.tone, text);
                 if column.is_number {
                     format!(" {blank}{text} ")
                 } else {

@@ -17,17 +17,7 @@ pub struct Style {
 /// The reason why a text is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    Plain,
-    /// Titles.
-    Strong,
-    /// Text for reference.
-    Faint,
-    /// Text to notice first.
-    Accent,
-    /// A number with a warning.
-    Doubtful,
-    /// A number that must not be used, or a failure.
-    Broken,
+    Toned(Tone),
     /// One of several series of a chart.
     Series(usize),
     /// The background of a value in a matrix, one of [`HEAT`] steps from low to high.
@@ -39,20 +29,13 @@ pub(super) const HEAT: usize = 7;
 
 impl From<Tone> for Role {
     fn from(tone: Tone) -> Self {
-        match tone {
-            Tone::Plain => Self::Plain,
-            Tone::Good => Self::Accent,
-            Tone::Strong => Self::Strong,
-            Tone::Faint => Self::Faint,
-            Tone::Doubtful => Self::Doubtful,
-            Tone::Bad => Self::Broken,
-        }
+        Self::Toned(tone)
     }
 }
 
 impl Style {
     /// `text` in the colour of its role.
-    pub(super) fn paint(&self, role: Role, text: &str) -> String {
+    pub(super) fn paint(&self, role: impl Into<Role>, text: &str) -> String {
         // Yellow and red are reserved for doubt and failure.
         const SERIES: [&str; 5] = ["36", "35", "32", "34", "0"];
         // From light yellow over green to dark blue: the lightness falls at each step, so that the order
@@ -66,14 +49,14 @@ impl Style {
             "38;5;231;48;5;24",
             "38;5;231;48;5;17",
         ];
-        let code = match role {
+        let code = match role.into() {
             _ if !self.colour || text.is_empty() => return text.to_owned(),
-            Role::Plain => return text.to_owned(),
-            Role::Strong => "1",
-            Role::Faint => "2",
-            Role::Accent => "36",
-            Role::Doubtful => "33",
-            Role::Broken => "31",
+            Role::Toned(Tone::Plain) => return text.to_owned(),
+            Role::Toned(Tone::Strong) => "1",
+            Role::Toned(Tone::Faint) => "2",
+            Role::Toned(Tone::Good) => "36",
+            Role::Toned(Tone::Doubtful) => "33",
+            Role::Toned(Tone::Bad) => "31",
             Role::Series(index) => SERIES[index % SERIES.len()],
             Role::Heat(step) => COLOURS[step.min(HEAT - 1)],
         };

@@ -1,6 +1,7 @@
 //! Text broken into lines for the terminal.
 
-use super::style::{Role, Style};
+use super::style::Style;
+use crate::show::Tone;
 use std::borrow::Cow;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
@@ -36,14 +37,14 @@ pub(super) fn labelled(lines: &[(&str, String)], style: &Style) -> String {
         .max()
         .unwrap_or(0);
     let line = |(label, text): &(&str, String)| {
-        let label = style.paint(Role::Faint, &format!("{label:<width$}"));
+        let label = style.paint(Tone::Faint, &format!("{label:<width$}"));
         paragraph(&format!("{label}  "), text, style)
     };
     lines.iter().map(line).collect()
 }
 
 pub(super) fn title(text: &str, style: &Style) -> String {
-    style.paint(Role::Strong, &style.text(text)) + "\n"
+    style.paint(Tone::Strong, &style.text(text)) + "\n"
 }
 
 /// `text` with all spaces non-breaking.

@@ -5,7 +5,7 @@ use crate::lists::and;
 use crate::machines::Located;
 use crate::show;
 use experiments::programs::{Program, programs};
-use instrument::experiment::{Definition, Isolation, Metric};
+use instrument::experiment::{Definition, Metric};
 use instrument::point::{Axis, AxisKind};
 use record::Run;
 
@@ -30,10 +30,7 @@ pub fn list<'d>(definitions: impl IntoIterator<Item = &'d Definition>) -> Docume
 /// is the text on the requirements that this machine does not meet.
 pub fn explain(definition: &Definition, levels: &[String], needs: &str) -> Document<'static> {
     let blocks = Blocks::default;
-    let isolation = match definition.isolation {
-        Isolation::FreshProcess => "Each batch of samples is taken in a fresh process.",
-        Isolation::OneProcess => "One process takes all samples of a point.",
-    };
+    let isolation = show::isolation(definition.isolation);
     let programs = programs(&definition.id).map(program);
     blocks()
         .say([definition.question.as_str()])

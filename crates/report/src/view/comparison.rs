@@ -4,9 +4,8 @@ use super::catalogue::named;
 use super::ratios::ratios;
 use super::{differing, listed, method};
 use crate::comparison::{Comparison, Row, Side};
-use crate::document::{Blocks, Chart, Document, Piece, Table, TableBuilder, Text};
+use crate::document::{Blocks, Chart, Document, Piece, Table, TableBuilder};
 use crate::lists::by_key;
-use crate::show::{self, Tone};
 
 /// Rows, facts and reasons to show at first.
 const FIRST_ROWS: usize = 15;
@@ -93,17 +92,10 @@ fn table<'t, 'r>(
         .name("value", |row| name(row))
         .number("A", |row| row.show(&row.a))
         .number("B", |row| row.show(&row.b))
-        .words("B as fast (95 %)", |row| ratio(row))
+        .words("B as fast (95 %)", |row| {
+            Piece::doubtful_ratio(row.ratio, row.interval, row.doubtful)
+        })
         .words("verdict", |row| row.verdict.word())
-}
-
-fn ratio(row: &Row<'_>) -> Text {
-    if row.doubtful {
-        let ratio = show::ratio_with_range(row.ratio, row.interval);
-        Piece::toned(Tone::Doubtful, ratio).into()
-    } else {
-        Piece::ratio(row.ratio, row.interval).into()
-    }
 }
 
 /// The counts of each group, then each experiment with its charts and all its values.

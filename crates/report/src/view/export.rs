@@ -13,12 +13,7 @@ pub fn export<'a>(analysis: &'a Analysis<'_>) -> Document<'a> {
         .name
         .as_deref()
         .or(run.machine.cpu.model.as_deref());
-    let measured = format!(
-        "{}, {} profile, oscope {}",
-        show::moment(run.header.started),
-        run.header.profile,
-        run.header.version
-    );
+    let measured = show::measured(&run.header);
     let findings = analysis.findings().into_iter().map(|(_, finding)| {
         let grade = Piece::faint(format!(" ({})", show::grade(finding.grade).text));
         Text::from(&finding.sentence).then(grade)

@@ -3,8 +3,8 @@
 use super::{Sided, differing, listed, method};
 use crate::document::{Blocks, Document, Piece, Table, Text, text};
 use crate::fleet::{Alarm, Fleet, Node, Part, Standing, Value};
+use crate::show;
 use crate::show::words::NOT_MEASURED;
-use crate::show::{self, Tone};
 use instrument::component::Component;
 use instrument::point::Choice;
 use instrument::quantity::Unit;
@@ -97,7 +97,9 @@ fn details<'a>(fleet: &Fleet, node: &Node) -> Blocks<'a> {
         })
         .number(words.here, |value| value.shown()[0].clone())
         .number(words.elsewhere, |value| value.shown()[1].clone())
-        .words("as fast (95 %)", |value| ratio(value))
+        .words("as fast (95 %)", |value| {
+            Piece::doubtful_ratio(value.ratio, value.interval, value.doubtful)
+        })
         .words("verdict", |value| verdict(value))
         .first(FIRST_VALUES);
     let sides: [Sided<'_>; 2] = [(words.here, |it| &it.b), (words.elsewhere, |it| &it.a)];
@@ -106,15 +108,6 @@ fn details<'a>(fleet: &Fleet, node: &Node) -> Blocks<'a> {
         .table(values)
         .rest(Blocks::default().say(further))
         .table(facts.first(FIRST_FACTS))
-}
-
-fn ratio(value: &Value) -> Text {
-    if value.doubtful {
-        let ratio = show::ratio_with_range(value.ratio, value.interval);
-        Piece::toned(Tone::Doubtful, ratio).into()
-    } else {
-        Piece::ratio(value.ratio, value.interval).into()
-    }
 }
 
 /// Nodes without a component that others measured.

@@ -5,6 +5,7 @@ use crate::document::{Piece, Text};
 use crate::lists::by_key;
 use crate::show::words::{BROKEN, DOUBTFUL};
 use crate::show::{self, Tone, letter};
+use instrument::experiment::Definition;
 use instrument::noise::Warning;
 use instrument::quantity::counted;
 use instrument::results::{PointResult, Verdict};
@@ -28,7 +29,8 @@ pub(super) fn letters(point: &PointResult, metric: &str) -> String {
 /// The legend of the letters in a table, and the reasons for broken values.
 pub(super) fn legend(experiment: &ExperimentAnalysis<'_>) -> Vec<(&'static str, Text)> {
     let mut letters = Vec::new();
-    for (warning, values) in kinds(experiment) {
+    for (values, kind) in kinds(std::slice::from_ref(experiment)) {
+        let (.., warning) = kind[0];
         let separator = if letters.is_empty() { "" } else { ", " };
         letters.extend([
             separator.into(),
@@ -53,23 +55,29 @@ pub(super) fn legend(experiment: &ExperimentAnalysis<'_>) -> Vec<(&'static str, 
     doubtful.into_iter().chain(vague).chain(broken).collect()
 }
 
-/// A warning of each kind with the number of values that the kind touches, the most frequent first.
-fn kinds<'a>(experiment: &'a ExperimentAnalysis<'_>) -> Vec<(&'a Warning, usize)> {
-    let warnings = experiment.points.iter().flat_map(|point| {
-        let warnings = point.warnings.iter();
-        warnings.map(move |it| (letter(it), (it, touched(point, it))))
-    });
-    let kinds = by_key(warnings).into_iter();
-    let kinds = kinds.map(|(_, kind)| (kind[0].0, kind.iter().map(|(_, values)| values).sum()));
-    let mut kinds: Vec<(&Warning, usize)> = kinds.collect();
-    kinds.sort_by_key(|(_, values)| std::cmp::Reverse(*values));
-    kinds
-}
+/// A warning with its point and its experiment.
+pub(super) type Warned<'a> = (&'a Definition, &'a PointResult, &'a Warning);
 
-/// The number of values at a point that a warning touches.
-pub(super) fn touched(point: &PointResult, warning: &Warning) -> usize {
-    let estimates = point.estimates.iter();
-    estimates.filter(|it| warning.touches(&it.metric)).count()
+/// The warnings of each kind with the number of values that the kind touches, the most frequent first.
+pub(super) fn kinds<'a>(
+    experiments: &'a [ExperimentAnalysis<'_>],
+) -> Vec<(usize, Vec<Warned<'a>>)> {
+    let points = experiments
+        .iter()
+        .flat_map(|it| it.points.iter().map(move |point| (it.definition, point)));
+    let warnings = points.flat_map(|(definition, point)| {
+        let warnings = point.warnings.iter();
+        warnings.map(move |it| (letter(it), (definition, point, it)))
+    });
+    let touched = |(_, point, warning): &Warned<'_>| {
+        let estimates = point.estimates.iter();
+        estimates.filter(|it| warning.touches(&it.metric)).count()
+    };
+    let kinds = by_key(warnings).into_iter();
+    let kinds = kinds.map(|(_, kind)| (kind.iter().map(touched).sum(), kind));
+    let mut kinds: Vec<(usize, Vec<Warned<'_>>)> = kinds.collect();
+    kinds.sort_by_key(|(values, _)| std::cmp::Reverse(*values));
+    kinds
 }
 
 /// The reasons for an experiment's broken values, each with the number of values.

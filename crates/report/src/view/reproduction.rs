@@ -4,11 +4,12 @@ use super::claims::item;
 use super::method;
 use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
 use crate::lists::by_key;
-use crate::reproduce::words::{brief, number, printed, quoted, shape_word};
+use crate::reproduce::words::{brief, number, printed, shape_word};
 use crate::reproduce::{
     self, Graph, JudgedFigure, JudgedTable, Picture, Report, Reproduction, Shape, TOLERANCE,
     TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES, Tally, graphs, tables,
 };
+use crate::show;
 use instrument::figure::FigureKind;
 use instrument::quantity::counted;
 
@@ -51,7 +52,7 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
     let all = Text::marked("`oscope reproduce --run` measures all of it.");
     let all = Blocks::default().say((!commands.is_empty()).then_some(all));
     let commands = commands.iter();
-    let commands = commands.map(|words| Piece::command(format!("oscope {}", quoted(words))));
+    let commands = commands.map(|words| Piece::command(format!("oscope {}", show::command(words))));
     let blocks = blocks
         .section("Claims", claims(reproduction))
         .section("Still to be measured", all.list(commands));

@@ -1,8 +1,8 @@
 //! Parts of a run: its findings, and how far to trust it.
 
-use super::marks::touched;
+use super::marks::kinds;
 use crate::document::{Blocks, Item, Piece, Text, text};
-use crate::lists::by_key;
+use crate::lists::joined;
 use crate::show::{self, Tone};
 use crate::{Analysis, Verdict};
 use instrument::finding::Finding;
@@ -109,34 +109,25 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
 
 /// The kinds of warnings, each with its worst one and the remedy, the most frequent first.
 fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
-    let mut all = Vec::new();
-    for experiment in &analysis.experiments {
-        for point in &experiment.points {
-            let warnings = point.warnings.iter();
-            all.extend(warnings.map(|it| (it.label(), (experiment.definition, point, it))));
-        }
-    }
-    let kinds = by_key(all).into_iter().filter_map(|(label, kind)| {
-        let values: usize = kind.iter().map(|(_, point, it)| touched(point, it)).sum();
+    let kinds = kinds(&analysis.experiments).into_iter();
+    let items = kinds.filter_map(|(values, kind)| {
         // Of equal ones the first.
         let by_severity = kind.into_iter().rev();
         let worst = by_severity.max_by(|one, other| severity(one.2).total_cmp(&severity(other.2)));
         let (definition, point, warning) = worst?;
         let place = show::point(definition, &point.point);
-        let separator = if place.is_empty() { "" } else { ", " };
-        let (cause, id) = (show::warning(definition, warning), &definition.id);
+        let place = joined(", ", [definition.id.as_str(), place.as_str()]);
+        let cause = show::warning(definition, warning);
         let counted = counted(values, "value");
-        let worst = format!("{counted}, worst: {cause}: {id}{separator}{place}.");
+        let worst = format!("{counted}, worst: {cause}: {place}.");
         let remedy = Text::marked(warning.advice());
         let lines = [worst.into(), text!["Remedy: "].then(remedy).then(".")];
-        Some((
-            values,
-            Item::new(Piece::toned(Tone::Doubtful, label), lines),
+        Some(Item::new(
+            Piece::toned(Tone::Doubtful, warning.label()),
+            lines,
         ))
     });
-    let mut kinds: Vec<(usize, Item)> = kinds.collect();
-    kinds.sort_by_key(|(values, _)| std::cmp::Reverse(*values));
-    kinds.into_iter().map(|(_, item)| item).collect()
+    items.collect()
 }
 
 /// Severity of a warning, comparable within its kind.

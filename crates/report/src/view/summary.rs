@@ -137,9 +137,11 @@ fn opening<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let (is_trusted, trust) = trusted(analysis);
     let tone = if is_trusted { Tone::Plain } else { Tone::Bad };
     let trust = Text::from(Piece::toned(tone, trust));
+    let name = run.header.name.clone().into_iter();
+    let described: Vec<String> = name.chain(show::run(&run.header)).collect();
     let facts = [
         ("trust", trust),
-        ("run", measured(analysis).into()),
+        ("run", described.join(", ").into()),
         ("machine", show::machine(run).into()),
         ("files", files(&run.header).into()),
         (
@@ -157,20 +159,4 @@ fn files(header: &Header) -> String {
         return String::new();
     }
     header.directory.display().to_string()
-}
-
-/// Name, time, profile and duration of the run.
-fn measured(analysis: &Analysis) -> String {
-    let header = &analysis.run.header;
-    if let Some(printed) = show::printed(header) {
-        let parts: Vec<String> = header.name.clone().into_iter().chain([printed]).collect();
-        return parts.join(", ");
-    }
-    let parts = [
-        header.name.clone(),
-        Some(show::moment(header.started)),
-        Some(format!("{} profile", header.profile)),
-        show::took(header),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,8 @@
 //! The line under a chart, with its ticks and their labels.
 
-use super::super::style::{Role, Style};
+use super::super::style::Style;
 use crate::chart::{Scale, ticks};
+use crate::show::Tone;
 use instrument::quantity::Unit;
 
 /// Approximate width of a tick label plus the space to the next, in columns.
@@ -35,7 +36,7 @@ pub(super) fn axis(
         }
     }
     let indent = " ".repeat(before);
-    let labels = style.paint(Role::Faint, &labels);
+    let labels = style.paint(Tone::Faint, &labels);
     let under = " ".repeat(corner.chars().count());
     format!(
         "{indent}{corner}{}\n{indent}{under}{labels}\n",

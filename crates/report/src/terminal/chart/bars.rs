@@ -3,7 +3,7 @@
 use super::super::style::{Role, Style};
 use super::axis::{axis, cell};
 use crate::chart::{Bar, Bars, Spot};
-use crate::show;
+use crate::show::{self, Tone};
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 use instrument::quantity::Unit;
 use instrument::results::Verdict;
@@ -68,8 +68,8 @@ fn sound<'b>(bar: &'b Bar<'_>) -> Option<&'b Spot> {
 
 fn role(point: &FigurePoint, series: usize) -> Role {
     match point.estimate.verdict {
-        Verdict::Broken(_) => Role::Broken,
-        _ if point.doubtful => Role::Doubtful,
+        Verdict::Broken(_) => Role::Toned(Tone::Bad),
+        _ if point.doubtful => Role::Toned(Tone::Doubtful),
         _ => Role::Series(series),
     }
 }

@@ -1,6 +1,7 @@
 //! A canvas of braille dots, eight per character, with an overlay of marks.
 
 use super::super::style::{Role, Style};
+use crate::show::Tone;
 
 /// Dots per character, horizontally and vertically.
 const ACROSS: usize = 2;
@@ -31,7 +32,7 @@ impl Canvas {
         let cell = Cell {
             dots: 0,
             mark: None,
-            role: Role::Plain,
+            role: Role::Toned(Tone::Plain),
         };
         Self {
             columns: columns.max(1),
@@ -76,7 +77,7 @@ impl Canvas {
         for cell in self.cells.iter_mut().skip(column).step_by(self.columns) {
             if cell.dots == 0 && cell.mark.is_none() {
                 cell.mark = Some(mark);
-                cell.role = Role::Faint;
+                cell.role = Role::Toned(Tone::Faint);
             }
         }
     }
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn a_diagonal_goes_from_corner_to_corner() {
         let mut canvas = Canvas::new(2, 1);
-        canvas.line((0.0, 0.0), (1.0, 1.0), Role::Plain);
+        canvas.line((0.0, 0.0), (1.0, 1.0), Role::Toned(Tone::Plain));
         assert_eq!(drawn(&canvas), ["⡠⠊"]);
         let ascii = Style {
             unicode: false,
@@ -155,8 +156,8 @@ mod tests {
     #[test]
     fn a_mark_hides_dots_and_a_vertical_hides_nothing() {
         let mut canvas = Canvas::new(3, 3);
-        canvas.line((0.0, 0.5), (1.0, 0.5), Role::Plain);
-        canvas.mark((1.0, 0.5), 'x', Role::Plain);
+        canvas.line((0.0, 0.5), (1.0, 0.5), Role::Toned(Tone::Plain));
+        canvas.mark((1.0, 0.5), 'x', Role::Toned(Tone::Plain));
         canvas.vertical(0.5, '|');
         let rows = drawn(&canvas);
         assert_eq!((rows[0].as_str(), rows[2].as_str()), (" |", " |"));
@@ -170,8 +171,8 @@ mod tests {
             x0: f64, y0: f64, x1: f64, y1: f64,
         ) {
             let mut canvas = Canvas::new(columns, rows);
-            canvas.line((x0, y0), (x1, y1), Role::Plain);
-            canvas.mark((x1, y1), 'x', Role::Plain);
+            canvas.line((x0, y0), (x1, y1), Role::Toned(Tone::Plain));
+            canvas.mark((x1, y1), 'x', Role::Toned(Tone::Plain));
             canvas.vertical(x0, '|');
             prop_assert_eq!(drawn(&canvas).len(), rows.max(1));
         }

@@ -6,6 +6,7 @@ use super::axis::axis;
 use super::canvas::Canvas;
 use super::marks;
 use crate::chart::{Curves, Scale, Tick, in_one_unit, ticks};
+use crate::show::Tone;
 use crate::show::words::DOUBTFUL;
 use instrument::figure::{Figure, Series};
 use instrument::quantity::Unit;
@@ -91,7 +92,7 @@ fn mark(index: usize, count: usize, doubtful: bool, style: &Style) -> (char, Rol
     };
     match doubtful {
         false => (sound_mark, Role::Series(index)),
-        true if style.colour => (doubtful_mark, Role::Doubtful),
+        true if style.colour => (doubtful_mark, Tone::Doubtful.into()),
         true => (doubtful_mark, Role::Series(index)),
     }
 }
@@ -108,7 +109,7 @@ fn heading(figure: &Figure, unit: &str, gutter: usize, style: &Style) -> String 
         format!("{unit}  {axes}")
     };
     let before = gutter.saturating_sub(unit.chars().count());
-    style.paint(Role::Faint, &format!("{}{}", " ".repeat(before), heading)) + "\n"
+    style.paint(Tone::Faint, &format!("{}{}", " ".repeat(before), heading)) + "\n"
 }
 
 fn labels_by_row(canvas: &Canvas, y: &Scale, ticks: Vec<Tick>) -> BTreeMap<usize, String> {
@@ -134,7 +135,7 @@ fn legend(figure: &Figure, style: &Style) -> String {
         } else {
             "lower case"
         };
-        entries.push(style.paint(Role::Doubtful, &format!("{how}: {}", DOUBTFUL.text)));
+        entries.push(style.paint(Tone::Doubtful, &format!("{how}: {}", DOUBTFUL.text)));
     }
     let entries: Vec<String> = entries.iter().map(|entry| unbroken(entry)).collect();
     paragraph("  ", &entries.join("   "), style)

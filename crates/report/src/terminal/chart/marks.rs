@@ -1,58 +1,45 @@
 //! Labels below an axis for marked positions.
 
-use super::super::style::{Role, Style};
-use crate::show;
+use super::super::style::Style;
+use crate::show::{self, Tone};
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::quantity::{Quantity, Unit};
 
 /// Lines with a label at the column of each mark: as few lines as possible without overlap.
 /// `indent` is the first column of the axis.
 pub(super) fn labels(marks: &[(usize, &Mark)], unit: Unit, indent: usize, style: &Style) -> String {
-    let mut lines: Vec<Line> = Vec::new();
+    // Each with its first free column.
+    let mut lines: Vec<(String, usize)> = Vec::new();
     let mut marks = marks.to_vec();
     marks.sort_by_key(|(column, _)| *column);
     for (column, mark) in marks {
         let label = Label::new(indent + column, mark, unit, style);
-        let free = lines
-            .iter()
-            .position(|line| line.end < label.start || line.end == 0);
+        let free = lines.iter().position(|(_, end)| *end < label.start);
         let index = free.unwrap_or_else(|| {
-            lines.push(Line::default());
+            lines.push((String::new(), 0));
             lines.len() - 1
         });
-        lines[index].put(&label, style);
+        let (line, end) = &mut lines[index];
+        *line += &" ".repeat(label.start - *end);
+        *line += &style.paint(label.tone, &label.text);
+        *end = label.start + label.text.chars().count();
     }
-    lines.into_iter().map(|line| line.text + "\n").collect()
-}
-
-#[derive(Default)]
-struct Line {
-    text: String,
-    /// First free column.
-    end: usize,
-}
-
-impl Line {
-    fn put(&mut self, label: &Label, style: &Style) {
-        self.text += &" ".repeat(label.start - self.end);
-        self.text += &style.paint(label.role, &label.text);
-        self.end = label.start + label.text.chars().count();
-    }
+    lines.into_iter().map(|(line, _)| line + "\n").collect()
 }
 
 struct Label {
     start: usize,
     text: String,
-    role: Role,
+    tone: Tone,
 }
 
 impl Label {
     /// A label to the right of its column, else to the left; shortened if neither side has enough
     /// room.
     fn new(column: usize, mark: &Mark, unit: Unit, style: &Style) -> Self {
-        let (arrow, role) = match mark.origin {
-            MarkOrigin::Found => (style.choose("▲", "^"), Role::Accent),
-            MarkOrigin::Documented => (style.choose("△", "'"), Role::Faint),
+        let (arrow, tone) = match mark.origin {
+            MarkOrigin::Found => (style.choose("▲", "^"), Tone::Good),
+            MarkOrigin::Documented => (style.choose("△", "'"), Tone::Faint),
         };
         let place = Quantity {
             value: mark.at,
@@ -77,7 +64,7 @@ impl Label {
         } else {
             (column - 1 - length(&text), format!("{text} {arrow}"))
         };
-        Self { start, text, role }
+        Self { start, text, tone }
     }
 }
 

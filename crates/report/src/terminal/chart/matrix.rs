@@ -2,7 +2,7 @@
 
 use super::super::style::{HEAT, Role, Style};
 use crate::chart::{Cell, Matrix, show_level};
-use crate::show;
+use crate::show::{self, Tone};
 use instrument::figure::{Figure, Series};
 use instrument::quantity::Unit;
 
@@ -42,7 +42,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     for columns in matrix.columns.chunks((room / width).max(1)) {
         let titles = titles(columns, width, has_numbers);
         let title = format!("{:<lead$}  {titles}", figure.x.title);
-        text += &(style.paint(Role::Faint, title.trim_end()) + "\n");
+        text += &(style.paint(Tone::Faint, title.trim_end()) + "\n");
         for (name, row) in names.iter().zip(&matrix.rows) {
             let drawn = columns.iter().map(|column| {
                 let cell = matrix.cell(row, column);
@@ -101,7 +101,7 @@ fn shade(cell: &Cell<'_>, style: &Style) -> &'static str {
 }
 
 fn painted(cell: Option<&Cell<'_>>, content: &str, style: &Style) -> String {
-    let role = cell.map_or(Role::Plain, |cell| Role::Heat(cell.step(HEAT)));
+    let role = cell.map_or(Tone::Plain.into(), |cell| Role::Heat(cell.step(HEAT)));
     style.paint(role, content)
 }
 
@@ -151,35 +151,29 @@ mod tests {
     }
 
     #[test]
-    fn two_by_two() {
-        let mut figure = times(2);
-        figure.series[0].points[0].doubtful = true;
-        insta::assert_snapshot!(drawn(&figure, &STYLE));
-    }
-
-    #[test]
-    fn six_with_numbers() {
-        insta::assert_snapshot!(drawn(&times(6), &STYLE));
-    }
-
-    #[test]
-    fn six_in_colour() {
-        let style = Style {
-            colour: true,
-            ..STYLE
-        };
-        insta::assert_snapshot!(drawn(&times(6), &style).replace('\u{1b}', "ESC"));
-    }
-
-    #[test]
-    fn twelve_in_ascii() {
-        let style = Style {
-            unicode: false,
-            ..STYLE
-        };
-        let text = drawn(&times(12), &style);
-        assert!(text.is_ascii(), "{text}");
-        insta::assert_snapshot!(text);
+    fn cells_have_their_value_where_it_fits_else_a_shade_or_a_colour() {
+        let mut doubtful = times(2);
+        doubtful.series[0].points[0].doubtful = true;
+        let (colour, ascii) = (
+            Style {
+                colour: true,
+                ..STYLE
+            },
+            Style {
+                unicode: false,
+                ..STYLE
+            },
+        );
+        for (name, figure, style) in [
+            ("two_by_two", doubtful, &STYLE),
+            ("six_with_numbers", times(6), &STYLE),
+            ("six_in_colour", times(6), &colour),
+            ("twelve_in_ascii", times(12), &ascii),
+        ] {
+            let text = drawn(&figure, style);
+            assert!(style.unicode || text.is_ascii(), "{text}");
+            insta::assert_snapshot!(name, text.replace('\u{1b}', "ESC"));
+        }
     }
 
     #[test]
