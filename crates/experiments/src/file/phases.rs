@@ -65,8 +65,8 @@ const PAGE: u64 = 4 * KIB;
 
 /// The largest file of each profile.
 const LARGEST_FILES: [u64; 3] = [8 * MIB, 64 * MIB, 256 * MIB];
-/// A turn with a write that waits takes about as long, or longer.
-const TURN_NS: u64 = 100_000;
+/// A turn with a write that waits takes about as long on a disk that is not fast.
+const TURN_NS: u64 = 200_000;
 /// In large buffers, three ways through a file take about as long for a byte.
 const BYTE_NS: u64 = 8;
 
