@@ -272,7 +272,8 @@ def published():
             continue
         text += [
                  f"{it['title']} (`{it['id']}`, {len(it['figures'])} figures). "
-                 f"Machine: {it['machine'] or 'not named'}.", "",
+                 f"Machine: {it['machine'] or 'not named'}."
+                 f"{' ' + it['inferred'] if 'inferred' in it else ''}", "",
                  "| | | printed | unit | system |", "| --- | --- | ---: | --- | --- |"]
         text += [f"| {of['what']} | {of['series']} | {of['printed']} | {of['unit']} | "
                  f"{systems[of['system'] or it['system']]} |" for of in it["figures"]]

@@ -14,12 +14,14 @@ TABLES = []
 
 
 def table(id, report, place, title, kind="table", system="linux", machine=None, shapes=(), why=None,
-          because=None, rivals=None, axes=None):
+          because=None, inferred=None, rivals=None, axes=None):
     """A new table. `why`: the reason why its figures have no counterpart; `because`: a known cause of a
-    difference; `rivals`: pairs of series of which the first that wins is found by a crossover; `axes`: the
-    horizontal axis of its graph, and both scales."""
+    difference; `inferred`: the part of the work that was not printed, and what it follows from; `rivals`: pairs of
+    series of which the first that wins is found by a crossover; `axes`: the horizontal axis of its graph, and both
+    scales."""
     TABLES.append({"id": id, "report": report, "place": place, "title": title, "kind": kind, "system": system,
                    "machine": machine, "shapes": list(shapes), "why": why, "because": because,
+                   **({"inferred": inferred} if inferred else {}),
                    "rivals": list(rivals or []), "axes": axes, "figures": []})
 
 
@@ -43,7 +45,9 @@ def figure(what, series, printed, unit, here=None, x=None, system=None, why=None
 
 
 def at(experiment, metric, levels, **more):
-    """The value of a metric at a point. `inverse_of`: the time of so much work at the rate measured.
+    """The value of a metric at a point. `inverse_of`: the time of so much work at the rate measured. `times`: the
+    value is so many times that of the metric. `or`: other levels that the report may have meant as well.
+    `any_for_shapes`: an axis on which any level will do for the shapes.
     `over`, `minus`: levels of a second point, by whose value this one is divided or lessened.
     `proportional`: the amount of work was not printed, so that only ratios can be compared."""
     return {"experiment": experiment, "metric": metric, "levels": levels, **more}
@@ -62,13 +66,23 @@ DD = [("409600", "0.00171", "0.002449"), ("4096000", "0.005807", "0.016384"),
       ("40960000", "0.045815", "0.084664"), ("409600000", "0.290108", "0.517696"),
       ("4096000000", "2.655796", "3.422016")]
 table("a_dd", "a", "section 2, table of dd", "Files of five sizes by dd and by the report's program",
-      system="macos", machine=M1,
-      why="the block size was not printed, and one time covers the writing and the reading of a file; "
-          "file.against_dd times each apart",
+      system="macos", machine=M1, shapes=["ratio", "growth", "crossover"], rivals=[["dd", "Part1"]],
+      inferred="Blocks of 4096 B were not printed with the table. They are those of the report's console, and each "
+               "size is a round number of them.",
+      because="one time there covers a file that is made and read, and its own program draws each byte at random; here "
+              "a file is read and written over another",
       axes=axes("file size", "bytes"))
+
+
+def against_dd(program, work, block, size, **more):
+    """The time of a whole file."""
+    return at("file.against_dd", "throughput", {"work": work, "program": program, "block_size": block, "file_size": size},
+              inverse_of=size, **more)
+
+
 for size, dd, own in DD:
-    figure(f"{size} B", "dd", dd, "s", x=int(size))
-    figure(f"{size} B", "Part1", own, "s", x=int(size))
+    for series, program, printed in [("dd", "dd", dd), ("Part1", "oscope", own)]:
+        figure(f"{size} B", series, printed, "s", against_dd(program, "copy", 4 * KIB, int(size)), x=int(size))
 table("a_size", "a", "section 2, console", "File size that takes a reasonable time to read", "console", "macos", M1,
       why="the size depends on where a doubling stops; `oscope file size` finds it for a file of yours")
 figure("blocks of 128 B", "Max Filesize", "2818738176", "B")
@@ -138,14 +152,16 @@ for id, place, title, says, experiment, charts in [
 # Report B. It names a machine for two consoles of section 6 alone; section 2 ran in WSL.
 RAZER = "Razer Blade 15 (2020)"
 WSL = "a machine with WSL that the report does not name"
+ISO = 2048 * MIB
 table("b_dd", "b", "section 2, consoles", "A file of 2 GiB by dd and by the report's program", "console",
-      machine=WSL,
-      why="dd reads and writes at once, the report's program one after the other; which device holds the file was "
-          "not printed")
-figure("dd, copy", "time", "50.3539", "s")
-figure("dd, copy", "speed", "42.6", "MB/s")
-figure("run -r, 4096 × 524288", "time", "24.017378", "s")
-figure("run -w, 4096 × 524288", "time", "25.299178", "s")
+      machine=WSL, shapes=["ratio"],
+      because="which device held the files there, and what of them was in memory, was not printed; here they are in "
+              "the page cache")
+COPY_2_GIB = against_dd("dd", "copy", 4 * KIB, ISO)
+figure("dd, copy", "time", "50.3539", "s", COPY_2_GIB)
+figure("dd, copy", "speed", "42.6", "MB/s", at("file.against_dd", "throughput", COPY_2_GIB["levels"]))
+figure("run -r, 4096 × 524288", "time", "24.017378", "s", against_dd("oscope", "read", 4 * KIB, ISO))
+figure("run -w, 4096 × 524288", "time", "25.299178", "s", against_dd("oscope", "write", 4 * KIB, ISO))
 table("b_dd_text", "b", "section 2, text", "The same in words", "prose", machine=WSL,
       why="the consoles have it with more digits")
 figure("dd", "time", "50", "s")
@@ -161,12 +177,12 @@ BENCHMARK = [("BM_read_and_write", "oscope", "512", "1.2601e+10", "181507"),
              ("BM_dd", "dd", "2048", "5338524615", "169010"), ("BM_dd", "dd", "4096", "4366228072", "90932")]
 table("b_benchmark", "b", "section 2, table of Google Benchmark", "Reading and writing against dd by block size",
       machine=WSL, shapes=["ratio", "order", "growth", "crossover"],
+      inferred="The size of the file was not printed: it is taken to be the 2 GiB of the section's consoles.",
       rivals=[["BM_read_and_write Time", "BM_dd Time"]],
       axes=axes("block size", "bytes"))
 for name, program, size, time, cpu in BENCHMARK:
     figure(f"{name}/{size}", f"{name} Time", time, "ns", x=int(size),
-           here=at("file.against_dd", "throughput", {"block_size": int(size), "work": "copy", "program": program},
-                   inverse_of=1, proportional=True))
+           here=against_dd(program, "copy", int(size), ISO, any_for_shapes="file_size"))
     figure(f"{name}/{size}", f"{name} CPU", cpu, "ns", x=int(size),
            why="processor time of the process that waits, not of the one that copies")
 table("b_plateau", "b", "section 3, text", "Speed of the plateau", "prose")
@@ -196,7 +212,7 @@ table("b_blocks", "b", "section 6, table of block sizes", "Sum of a file by bloc
 for exponent, printed in enumerate(BLOCKS_B, 12):
     size = 1 << exponent
     figure(f"{size // KIB}KB" if size < MIB else f"{size // MIB}MB", "Speed(MiB/s)", printed, "MiB/s", x=size,
-           here=at("file.sum", "throughput", {**SUM_B, "block_size": size}))
+           here=at("file.sum", "throughput", {**SUM_B, "block_size": size}, **{"or": {"state": "cold"}}))
 table("b_sum", "b", "section 6, consoles", "Two sums of a file of 4 GiB, one after the other", "console", machine=RAZER,
       shapes=["ratio"])
 for state, runtime, speed in [("cold", "2.031659", "2016.086472"), ("warm", "0.436227", "9382.727844")]:
@@ -247,18 +263,18 @@ for threads, *cells in TABLE_1:
                    here=at("threads.lock", "run", {"body": body, "lock": lock, "threads": int(threads),
                                                    **({"slice": 16_000} if burns else {})},
                            **({"proportional": True} if is_proportional else {})))
-TABLE_2 = [("IO = 1*x, COMP = 1*1", "as reported, by length", lambda x: (1, x, 1),
+TABLE_2 = [("IO = 1*x, COMP = 1*1", "preemptive, by length", lambda x: (1, x, 1),
             [("1", "82", "6870"), ("10", "94", "8674"), ("100", "112", "8228"), ("1000", "173", "8482"),
              ("10000", "185", "6350"), ("100000", "116", "8882")]),
-           ("IO = x*10000000, COMP = 1*1", "as reported, by threads", lambda x: (x, 10_000_000, 1),
+           ("IO = x*10000000, COMP = 1*1", "preemptive, by threads", lambda x: (x, 10_000_000, 1),
             [("1", "902", "7415"), ("3", "195", "8101"), ("10", "2873", "8918"), ("30", "10394", "18446"),
              ("90", "208920", "206022")]),
-           ("IO = 1*10000000, COMP = x*100000", "as reported, by computing", lambda x: (1, 10_000_000, x),
+           ("IO = 1*10000000, COMP = x*100000", "preemptive, by computing", lambda x: (1, 10_000_000, x),
             [("1", "1284", "4545"), ("3", "2755", "6358"), ("10", "6835", "19658"), ("30", "20492", "56192"),
              ("90", "57977", "156638")])]
 table("d_io", "d", "Table 2", "Synchronous and asynchronous I/O by threads",
-      because="the report's threads are preempted while they compute, here each keeps its turn; which device held its "
-              "files was not printed, here they are in the page cache",
+      because="which device held its files, and how long its computation is, was not printed: here they are in the page "
+              "cache, and a unit of work is a step of a generator of random numbers",
       shapes=["ratio", "growth", "crossover"],
       rivals=[[f"{sweep} async", f"{sweep} sync"] for sweep, *_ in TABLE_2],
       axes=axes("x of the sweep", "count"))
@@ -301,7 +317,7 @@ for system, *cells in LATENCY:
     for what, printed, here in zip(whats, cells, heres):
         figure(what, system, printed, "s", here, system=system.lower())
 table("e_code_size", "e", "section 3.2.2, table", "Cache that code and all else hold", machine=P4,
-      because="the cache that the drop shows is another one")
+      because="the cache that the drop shows is another one; its level O4 is O3 to its compiler, as here")
 for system, drop, code in [("Linux", "436", "76"), ("Windows", "476", "36")]:
     figure("drop", system, drop, "KB", knee("memory.footprint", "optimisation_3", "block_size", {}, "until"),
            system=system.lower())
@@ -360,19 +376,23 @@ FIG_22 = """
 32768 21.191 0.404 20.723 0.064 61.896 23.766 9.833 28.297
 65536 21.322 0.000 21.253 0.069 60.677 22.124 9.775 28.778
 """
-COLUMNS = [("MMAP Total", "start_total"), ("MMAP Read", "start_map"), ("MMAP Loop", "start_loop"),
+COLUMNS = [("MMAP Total", "start_total_timed"), ("MMAP Read", "start_map"), ("MMAP Loop", "start_loop"),
            ("MMAP Write", "start_unmap"),
-           ("RW Total", "total"), ("Read", "read"), ("Loop", "loop"), ("Write", "write")]
+           ("RW Total", "total_timed"), ("Read", "read"), ("Loop", "loop"), ("Write", "write")]
 table("e_phases", "e", "Figure 22", "Changing a file in place by mmap and by read and write", machine=P4,
       shapes=["ratio", "growth", "crossover"], rivals=[["MMAP Total", "RW Total"]],
       because="its listing (Fig. 19) maps offset 0 each time: by mmap the same first chunk is changed again and again, "
               "in memory, here too; file.phases has next to it the traversal that was meant (map_total)",
+      inferred="The size of the file was not printed here. It is the 512 MB of section 4.1: a total less its phases is "
+               "the time of the timers, it halves with each doubling of the buffer, and at 512 MB it is 0.5 µs for a "
+               "timer.",
       axes=axes("buffer size", "bytes"))
 for row in FIG_22.split("\n")[1:-1]:
     size, *cells = row.split()
     for (column, metric), printed in zip(COLUMNS, cells):
         figure(f"{size} KB", column, printed, "s", x=int(size) * KIB,
-               here=at("file.phases", metric, {"buffer_size": int(size) * KIB}, proportional=True))
+               here=at("file.phases", metric, {"buffer_size": int(size) * KIB, "file_size": 512 * MIB},
+                       times=512 * MIB // KIB, any_for_shapes="file_size"))
 table("e_remote", "e", "section 4.4.2, text", "Remote file access", "prose",
       machine="a machine on 100 Mbit/s Ethernet, not the Pentium 4")
 figure("chunks of 64 bytes", "time", "63.52", "ms", at("file.remote", "write", {"place": "remote", "chunk_size": 64}))
@@ -398,27 +418,31 @@ for what, call, cells in CALLS_E:
                here=at("process.calls", "rate", {"call": name, "optimisation": optimisation}) if is_linux else None,
                why=None if is_linux else "two columns of Windows have the same head: which was optimised was not printed")
 BOTH = ["linux", "windows"]
-for number, title, says, experiment, charts, systems in [
+CHUNKS_FROM = {"chunk_size": KIB}
+for number, title, says, experiment, charts, systems, *levels in [
     (2, "Memory by block size", "The bandwidth drops at the sizes of the cache and of the RAM.", "memory.bandwidth",
      ["read", "write"], BOTH),
-    (3, "Memory near the cache's size", "The bandwidth drops between 400 and 550 KB.", "memory.footprint", (), BOTH),
+    (3, "Memory near the cache's size", "The bandwidth drops between 400 and 550 KB. Its level O4 is O3 to its compiler, "
+     "as here.", "memory.footprint", (), BOTH, {"block_size": 436 * KIB}),
     (5, "8 MB in pieces", "Pieces of 64 KB are the best; pieces beyond the cache take about three times as long.",
      "memory.subloop", (), ["linux"]),
     (6, "8 MB in pieces", "As on Linux.", "memory.subloop", (), ["windows"]),
     (8, "fread and fwrite by chunk size", "fread is constant up to the size of the RAM, with and without a buffer of "
-     "the stream; fwrite gains with the chunk.", "file.rewrite_passes", (), ["linux"]),
+     "the stream; fwrite gains with the chunk.", "file.rewrite_passes", (), ["linux"],
+     {"way": "fread, fwrite", **CHUNKS_FROM}),
     (9, "fread and fwrite by chunk size", "fread without a buffer is far slower.", "file.rewrite_passes", (),
      ["windows"]),
     (11, "read and write by chunk size", "Both readings show similar trends with O_SYNC; without it the second is much "
-     "slower. Writes with O_SYNC are slower.", "file.rewrite_passes", (), ["linux"]),
+     "slower. Writes with O_SYNC are slower.", "file.rewrite_passes", (), ["linux"],
+     {"way": "read, write O_SYNC", **CHUNKS_FROM}),
     (12, "read and write by chunk size", "O_SYNC makes no difference; the speed of reading drops at the cache's size.",
      "file.rewrite_passes", (), ["windows"]),
     (14, "mmap by chunk size", "Readings and writes show similar trends, with a peak just below the cache's size.",
-     "file.rewrite_passes", (), ["linux"]),
+     "file.rewrite_passes", (), ["linux"], {"way": "mmap of offset 0, as printed", **CHUNKS_FROM}),
     (16, "Sequential and random reads by chunk size", "Sequential reads are faster; around the cache's size both are "
      "alike, and nearest at 512 KB.", "file.random", (), BOTH),
     (17, "Fine chunks", "Sequential reads are ten times as fast and less noisy; both drop between 60 and 65 KB.",
-     "file.read_ahead", ["throughput"], ["linux"]),
+     "file.read_ahead", ["throughput"], ["linux"], {"chunk_size": 60 * KIB}),
     (18, "Fine chunks", "Sequential reads are ten times as fast and less noisy; no drop shows.", "file.read_ahead",
      ["throughput"], ["windows"]),
     (20, "Changing a file in place, by buffer size", "mmap is much faster than read and write.", "file.phases",
@@ -428,7 +452,8 @@ for number, title, says, experiment, charts, systems in [
     (24, "Local and remote files by chunk size", "Remote access is two orders of magnitude slower.", "file.remote", (),
      ["linux"]),
     (28, "Ways to call by the number of calls", "Time grows linearly; the slope of recursion is the steepest. Inline "
-     "code is faster than functions without optimisation, and slower with it.", "process.call_styles", (), ["linux"]),
+     "code is faster than functions without optimisation, and slower with it.", "process.call_styles", (), ["linux"],
+     {"rows": 1000}),
     (29, "Ways to call by the number of calls", "Beyond some number of calls nothing is linear.",
      "process.call_styles", (), ["windows"]),
     (30, "Forks by their number", "Optimisation makes no difference on Linux; time grows linearly on both systems.",
@@ -453,4 +478,5 @@ for number, title, says, experiment, charts, systems in [
     (41, "Linux and Windows: read-ahead", "The drop shows on Linux alone.", "file.read_ahead", ["throughput"], BOTH),
     (42, "Linux and Windows: ways to call", "Linux is faster in all of them.", "process.call_styles", (), BOTH),
 ]:
-    picture(f"e_figure_{number}", "e", f"Figure {number}", title, says, experiment, charts, systems, P4)
+    picture(f"e_figure_{number}", "e", f"Figure {number}", title, says, experiment, charts, systems, P4,
+            **(levels[0] if levels else {}))

@@ -12,6 +12,7 @@ use crate::quantity::Bytes;
 use crate::results::Results;
 use crate::sampler::Sampler;
 use crate::setting::{Profile, Setting};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -144,18 +145,21 @@ fn planned(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> Vec<Le
 pub fn takes(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> String {
     let planned = planned(experiment, axis, setting);
     let show = |level: &Level| shown(experiment, axis, level);
-    let multiples = |step: u64, least: u64, most: u64| {
-        let [step, least, most] = [step, least, most].map(|number| show(&Level::Number(number)));
-        format!("multiples of {step} from {least} to {most}")
-    };
-    if let Some(opened) = open_axis(experiment, axis) {
-        return multiples(opened.step, opened.least, opened.most);
+    let mut shown: Vec<String> = (planned.iter())
+        .filter(|level| level.number().is_none())
+        .map(show)
+        .collect();
+    if let Some(open) = beyond(experiment, axis, &planned) {
+        shown.extend(open.names.iter().map(|name| (*name).to_owned()));
+        let [step, least, most] =
+            [open.step, open.least, open.most].map(|number| show(&Level::Number(number)));
+        match open.least.cmp(&open.most) {
+            Ordering::Less => shown.push(format!("multiples of {step} from {least} to {most}")),
+            Ordering::Equal => shown.push(least),
+            Ordering::Greater => {}
+        }
     }
-    if let Some((refined, (least, most))) = refined_axis(experiment, axis).zip(ends(&planned)) {
-        return multiples(refined.step, least, most);
-    }
-    // The names of some levels contain commas.
-    let shown: Vec<String> = planned.iter().map(show).collect();
+    // Some names contain commas.
     shown.join("; ")
 }
 
@@ -165,20 +169,33 @@ fn shown(experiment: &dyn Experiment, axis: &str, level: &Level) -> String {
     of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level))
 }
 
-fn open_axis(experiment: &dyn Experiment, axis: &str) -> Option<&'static OpenAxis> {
+/// The levels that an axis takes whether they are planned or not: those that the experiment declares, else all numbers
+/// between the planned ones that are multiples of the same step.
+fn beyond(experiment: &dyn Experiment, axis: &str, planned: &[Level]) -> Option<OpenAxis> {
     let mut opened = experiment.open_axes().iter();
-    opened.find(|opened| opened.name == axis)
-}
-
-fn refined_axis(experiment: &dyn Experiment, axis: &str) -> Option<&'static RefinedAxis> {
+    if let Some(opened) = opened.find(|opened| opened.name == axis) {
+        return Some(*opened);
+    }
     let mut refined = experiment.refined_axes().iter();
-    refined.find(|refined| refined.name == axis)
+    let refined = refined.find(|refined| refined.name == axis);
+    let numbers = || planned.iter().filter_map(Level::number);
+    let known = experiment.design().axes.iter().find(|it| it.name == axis)?;
+    Some(OpenAxis {
+        name: known.name,
+        least: numbers().min()?,
+        most: numbers().max()?,
+        step: refined.map_or_else(|| numbers().fold(0, common_divisor).max(1), |it| it.step),
+        names: &[],
+        is_optional: false,
+    })
 }
 
-/// The least and the largest number of these levels.
-fn ends(levels: &[Level]) -> Option<(u64, u64)> {
-    let numbers = || levels.iter().filter_map(Level::number);
-    numbers().min().zip(numbers().max())
+fn common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 {
+        one
+    } else {
+        common_divisor(other, one % other)
+    }
 }
 
 fn check(
@@ -188,15 +205,8 @@ fn check(
     setting: &Setting,
 ) -> Result<(), LevelError> {
     let planned = planned(experiment, axis, setting);
-    let refined = refined_axis(experiment, axis).zip(ends(&planned));
-    let is_taken = planned.contains(level)
-        || level.number().is_some_and(|number| {
-            open_axis(experiment, axis).is_some_and(|opened| opened.takes(number))
-                || refined.is_some_and(|(refined, (least, most))| {
-                    (least..=most).contains(&number) && number.is_multiple_of(refined.step)
-                })
-        });
-    if is_taken {
+    let open = beyond(experiment, axis, &planned);
+    if planned.contains(level) || open.is_some_and(|open| open.takes(level)) {
         return Ok(());
     }
     let needs = experiment.level_needs(setting);

@@ -61,7 +61,8 @@ pub trait Experiment: Sync {
         &[]
     }
 
-    /// Numeric axes that take any number within bounds, for users who choose levels themselves.
+    /// Axes with levels that are not planned, for users who choose levels themselves. Any other axis of numbers takes
+    /// those between the planned ones.
     fn open_axes(&self) -> &'static [OpenAxis] {
         &[]
     }

@@ -49,6 +49,13 @@ impl<'c> Phases<'c> {
         Ok(result)
     }
 
+    /// Adds the cost of two readings of the clock to `metric` for each of so many phases: a total that is to
+    /// contain its timers.
+    pub fn add_timers(&mut self, metric: impl AsRef<str>, phases: u64) {
+        let cost_ns = 2.0 * self.clock_cost_ns * phases as f64;
+        self.of(metric.as_ref()).gross_ns += cost_ns.round() as u64;
+    }
+
     pub(crate) fn into_spent(self) -> Vec<Spent> {
         self.spent
     }

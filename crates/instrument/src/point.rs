@@ -132,7 +132,17 @@ impl<L: LevelOf> AxisOf<L> {
             least,
             most,
             step: 1,
+            names: &[],
             is_optional: false,
+        }
+    }
+
+    /// The axis as one that takes these names, of which planned points have none.
+    pub const fn only_if_named(self, names: &'static [&'static str]) -> OpenAxis {
+        OpenAxis {
+            names,
+            is_optional: true,
+            ..self.open(1, 0)
         }
     }
 
@@ -164,7 +174,7 @@ pub struct RefinedAxis {
     pub step: u64,
 }
 
-/// A numeric axis that takes any multiple of a step within bounds.
+/// An axis that takes levels which are not planned: any multiple of a step within bounds, or names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenAxis {
     /// Name of the axis.
@@ -175,6 +185,8 @@ pub struct OpenAxis {
     pub most: u64,
     /// Levels are multiples of this.
     pub step: u64,
+    /// The names that it takes.
+    pub names: &'static [&'static str],
     /// True if planned points have no level on this axis: all that is usual is what they have.
     pub is_optional: bool,
 }
@@ -195,9 +207,14 @@ impl OpenAxis {
         Self { step, ..self }
     }
 
-    /// True if it takes `number`.
-    pub fn takes(&self, number: u64) -> bool {
-        (self.least..=self.most).contains(&number) && number.is_multiple_of(self.step)
+    /// True if it takes `level`.
+    pub fn takes(&self, level: &Level) -> bool {
+        match level {
+            Level::Number(number) => {
+                (self.least..=self.most).contains(number) && number.is_multiple_of(self.step)
+            }
+            Level::Choice(name) => self.names.contains(&name.as_str()),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //! [`RuntimeBuilder::slice`](uthread::RuntimeBuilder::slice) is `unsafe`, because only the author of
 //! the threads' code can guarantee that it may be interrupted anywhere. For the classic programs
 //! here, this crate gives that guarantee itself. Their threads use atomic integers, the locks of
-//! `uthread`, the clock and the processor's counter. They use no thread-local value, and neither
-//! allocate nor free memory, so any allocator will do. Safe code can therefore run them
+//! `uthread`, transfers of files, the clock and the processor's counter. They use no thread-local value but that of the
+//! error of a call, and neither allocate nor free memory, so any allocator will do. Safe code can therefore run them
 //! preemptively, to measure the cost of locks and slices and to observe the effect of priorities.
 
 #![expect(
@@ -15,10 +15,12 @@
 mod contention;
 mod inversion;
 mod slices;
+mod transfers;
 
 pub use contention::{Contention, Entered, LockKind, Section};
 pub use inversion::{Inversion, Lane, Lanes};
 pub use slices::{Slices, Turn};
+pub use transfers::{Buffer, Transfers};
 
 use core::time::Duration;
 use std::io;
@@ -48,6 +50,9 @@ pub enum WorkloadError {
     /// The system has no resources for the workers or threads.
     #[error("cannot start the threads: {0}")]
     Start(#[from] io::Error),
+    /// The system cannot read or write the file of [`Transfers`].
+    #[error("cannot read or write the file: {0}")]
+    Transfer(io::Error),
 }
 
 /// `builder` with a time slice.

@@ -1,6 +1,6 @@
 //! `file.phases`: where the time goes when every byte of a file is changed in place.
 
-use super::rewrite_passes::move_on;
+use super::rewrite_passes::{map_part, move_on};
 use super::scratch_file::ScratchFile;
 use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, of_file, page_cache, powers, whole_blocks};
 use crate::estimates::{grade, known, part, ratio, ratio_within};
@@ -9,7 +9,6 @@ use crate::prelude::*;
 use instrument::curve::Curve;
 use instrument::definition::Better;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
-use platform::memory::{self, FileMapping, PageSize};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -26,6 +25,8 @@ pub(super) const READ: Metric<&str> = Metric::time("read", "read, per KiB");
 pub(super) const LOOP: Metric<&str> = Metric::time("loop", "loop over the buffer, per KiB");
 pub(super) const WRITE: Metric<&str> = Metric::time("write", "lseek back and write, per KiB");
 pub(super) const TOTAL: Metric<&str> = Metric::time("total", "all by read and write, per KiB");
+const TOTAL_TIMED: Metric<&str> =
+    Metric::time("total_timed", "all by read and write, with timers, per KiB");
 const MAP_SYNC: Metric<&str> = Metric::time("map_sync", "fsync after all by mmap, per KiB");
 /// The same by the report's listing, which maps the first buffer each time.
 const START: Metric<&str> = Metric::time("start_map", "mmap of offset 0, per KiB");
@@ -35,9 +36,13 @@ const START_UNMAP: Metric<&str> =
     Metric::time("start_unmap", "munmap of offset 0 and lseek, per KiB");
 pub(super) const START_TOTAL: Metric<&str> =
     Metric::time("start_total", "all by mmap of offset 0, per KiB");
+const START_TOTAL_TIMED: Metric<&str> = Metric::time(
+    "start_total_timed",
+    "all by mmap of offset 0, with timers, per KiB",
+);
 
 /// In the order of the report's columns.
-const METRICS: [Metric<&str>; 13] = [
+const METRICS: [Metric<&str>; 15] = [
     MAP,
     MAP_LOOP,
     UNMAP,
@@ -46,15 +51,24 @@ const METRICS: [Metric<&str>; 13] = [
     LOOP,
     WRITE,
     TOTAL,
+    TOTAL_TIMED,
     MAP_SYNC,
     START,
     START_LOOP,
     START_UNMAP,
     START_TOTAL,
+    START_TOTAL_TIMED,
 ];
 
 /// A buffer of a page, in which the report's two ways differ most plainly.
 const PAGE: u64 = 4 * KIB;
+
+/// The largest file of each profile.
+const LARGEST_FILES: [u64; 3] = [8 * MIB, 64 * MIB, 256 * MIB];
+/// A turn with a write that waits takes about as long on a disk that is not fast.
+const TURN_NS: u64 = 200_000;
+/// In large buffers, three ways through a file take about as long for a byte.
+const BYTE_NS: u64 = 8;
 
 /// The experiment `file.phases`.
 pub(crate) struct PhaseByPhase;
@@ -69,7 +83,8 @@ pub(super) const DESIGN: Design = Design {
              buffer's part of the file, the loop over it, and munmap. The file is opened with \
              O_SYNC. Each phase is timed apart at every turn, less the cost of reading the clock, \
              and the times of a phase are added up. Each is given per KiB of the file, so that \
-             buffers can be compared. The two totals are the sums of their phases. A write to a \
+             buffers can be compared. The two totals are the sums of their phases. Those with timers also \
+             contain two readings of the clock for each phase, as in the report. A write to a \
              file opened with O_SYNC waits for the device. munmap never does, so its data reaches \
              the device later: that is timed as one fsync at the end, apart from the total. A \
              third way is the report's listing as printed: it maps offset 0 each time and moves \
@@ -112,9 +127,19 @@ impl Experiment for PhaseByPhase {
         }
     }
 
+    /// A file that is larger than all planned ones, as the report's, takes minutes in small buffers.
+    fn least_ns(&self, point: &Point) -> u64 {
+        match (point.level(BUFFER_SIZE), point.level(FILE_SIZE)) {
+            (Ok(Bytes(buffer)), Ok(Bytes(file))) if file > LARGEST_FILES[2] => {
+                file / buffer * TURN_NS + file * BYTE_NS
+            }
+            _ => 0,
+        }
+    }
+
     fn component(&self, _point: &Point, metric: &str) -> Option<Component> {
         // The file is opened with O_SYNC, so that writes wait for the device.
-        let waits = [WRITE.name, TOTAL.name, MAP_SYNC.name].contains(&metric);
+        let waits = [WRITE.name, TOTAL.name, TOTAL_TIMED.name, MAP_SYNC.name].contains(&metric);
         waits.then_some(Component::Disk)
     }
 
@@ -124,7 +149,7 @@ impl Experiment for PhaseByPhase {
             Counterpart::Same
         } else if is_any(&[READ]) {
             like(point, By::OWN_CALLS)
-        } else if is_any(&[WRITE, TOTAL]) {
+        } else if is_any(&[WRITE, TOTAL, TOTAL_TIMED]) {
             like(point, By::WAITING)
         } else {
             like(point, By::VIEW)
@@ -180,7 +205,7 @@ fn sizes(setting: &Setting) -> Vec<(u64, u64)> {
         Profile::Standard | Profile::Thorough => powers(KIB, largest).collect(),
     };
     let turns = by_profile(setting.profile, [64, 256, 1024]);
-    let most = by_profile(setting.profile, [8 * MIB, 64 * MIB, 256 * MIB]);
+    let most = by_profile(setting.profile, LARGEST_FILES);
     buffers
         .into_iter()
         .map(|buffer| (buffer, (buffer * turns).min(most).max(buffer)))
@@ -263,20 +288,21 @@ fn by_read_and_write(
             .seek(SeekFrom::Start(0))
             .map_err(MeasureError::system("wind back the scratch file"))?;
         for offset in (0..file.len).step_by(buffer_size as usize) {
-            phases.time(&[READ, TOTAL], || {
+            phases.time(&[READ, TOTAL, TOTAL_TIMED], || {
                 let read = synchronous.read_exact(buffer);
                 read.map_err(MeasureError::system("read the scratch file"))
             })?;
-            phases.time(&[LOOP, TOTAL], || {
+            phases.time(&[LOOP, TOTAL, TOTAL_TIMED], || {
                 kernels::change(buffer);
                 Ok(())
             })?;
-            phases.time(&[WRITE, TOTAL], || {
+            phases.time(&[WRITE, TOTAL, TOTAL_TIMED], || {
                 let back = synchronous.seek(SeekFrom::Start(offset));
                 back.and_then(|_| synchronous.write_all(buffer))
                     .map_err(MeasureError::system("write the scratch file"))
             })?;
         }
+        phases.add_timers(TOTAL_TIMED, 3 * (file.len / buffer_size));
         Ok(())
     })
 }
@@ -288,40 +314,40 @@ fn by_mapping(
     buffer_size: u64,
     of_start: bool,
 ) -> Result<(), MeasureError> {
-    let [map, change, unmap, total] = if of_start {
-        [START, START_LOOP, START_UNMAP, START_TOTAL]
+    let ([map, change, unmap], totals): (_, &[Metric<&str>]) = if of_start {
+        let totals = &[START_TOTAL, START_TOTAL_TIMED];
+        ([START, START_LOOP, START_UNMAP], totals)
     } else {
-        [MAP, MAP_LOOP, UNMAP, MAP_TOTAL]
+        ([MAP, MAP_LOOP, UNMAP], &[MAP_TOTAL])
     };
-    let page_bytes = memory::page_bytes(PageSize::Base).unwrap_or(PAGE);
+    let with_totals = |phase| [&[phase], totals].concat();
+    let [map, change, unmap] = [map, change, unmap].map(with_totals);
     let mut locked = LockedFile::lock(open_synchronous(&file.path)?, Access::Write)?;
     sampler.phases(kibibytes(file), |phases| {
         start_clean(file)?;
         for position in (0..file.len).step_by(buffer_size as usize) {
             let offset = if of_start { 0 } else { position };
-            let before = offset % page_bytes;
-            let len = (before + buffer_size) as usize;
-            let mut mapping = phases.time(&[map, total], || {
-                Ok(FileMapping::new(&mut locked, offset - before, len)?)
-            })?;
+            let (mut mapping, at) =
+                phases.time(&map, || map_part(&mut locked, offset, buffer_size))?;
             let bytes = mapping
                 .as_mut_slice()
                 .expect("the file is locked for writing");
-            let bytes = &mut bytes[before as usize..];
-            phases.time(&[change, total], || {
+            let bytes = &mut bytes[at..];
+            phases.time(&change, || {
                 kernels::change(bytes);
                 Ok(())
             })?;
             mapping.ensure_whole()?;
-            phases.time(&[unmap, total], || {
+            phases.time(&unmap, || {
                 drop(mapping);
                 Ok(())
             })?;
             if of_start {
-                phases.time(&[unmap, total], || move_on(&locked, buffer_size as usize))?;
+                phases.time(&unmap, || move_on(&locked, buffer_size as usize))?;
             }
         }
         if of_start {
+            phases.add_timers(START_TOTAL_TIMED, 3 * (file.len / buffer_size));
             return Ok(());
         }
         phases.time(&[MAP_SYNC], || {
@@ -383,6 +409,15 @@ mod tests {
             let room = Need::Space(Bytes(files.iter().sum()));
             assert!(PhaseByPhase.needs(&setting).contains(&room), "{profile:?}");
         }
+    }
+
+    #[test]
+    fn a_file_beyond_the_planned_ones_gets_the_time_of_its_turns() {
+        let least_ns = |buffer, file| PhaseByPhase.least_ns(&of_file(BUFFER_SIZE, buffer, file));
+        assert_eq!(least_ns(KIB, 256 * MIB), 0);
+        let (small, large) = (least_ns(KIB, 512 * MIB), least_ns(64 * MIB, 512 * MIB));
+        assert!(small > 524_288 * TURN_NS && large > 512 * MIB);
+        assert!(small > 10 * large);
     }
 
     #[test]

@@ -14,6 +14,16 @@ use instrument::curve::{Onset, Open};
 use instrument::figure::Mark;
 use instrument::statistics::random::Random;
 use platform::block_io::read_exact_at;
+use platform::file::{OpenMode, open_read_write};
+use std::io::{Read, Seek, SeekFrom};
+
+pub(super) const LISTING: AxisOf<Listing> = AxisOf::new("listing", "listing");
+
+/// The report's listing, where that differs.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Listing {
+    AsPrinted,
+}
 
 /// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
@@ -35,9 +45,11 @@ pub(super) const DESIGN: Design = Design {
              neighbours of a chunk are in memory, the kernel takes even a random order for a \
              stream. Later chunks are then often there already, and the average is less than the \
              device takes for one chunk. `file.engine` measures that by direct reads. Opening and \
-             closing are not timed.",
+             closing are not timed. A part of a chunk at the end of the file is not read. With `--at 'listing=as \
+             printed'` it is the report's listing: as many chunks at random places, which need not be multiples of \
+             anything and may come twice, by lseek and read of a file opened with O_SYNC.",
     source: "Report E, section 4.2.1",
-    axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis()],
+    axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis(), LISTING.axis()],
     metrics: &[
         SEQUENTIAL,
         RANDOM,
@@ -71,6 +83,10 @@ impl Experiment for InRandomOrder {
             .collect()
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[LISTING.only_if_named(&["as printed"])] }
+    }
+
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Disk)
     }
@@ -82,10 +98,13 @@ impl Experiment for InRandomOrder {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        measure(sampler, file, point.level(CHUNK_SIZE)?)
+        let listing = point.get(LISTING.name());
+        let listing = listing.map(|_| point.level(LISTING)).transpose()?;
+        measure(sampler, file, point.level(CHUNK_SIZE)?, listing)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
+        let results = &usual(results);
         [smallest_chunk(results), meeting(results)]
             .into_iter()
             .flatten()
@@ -93,6 +112,7 @@ impl Experiment for InRandomOrder {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
+        let results = &usual(results);
         let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
         let met = met_from(&ratios(results));
         let met = met.map(|onset| Mark::found("order no longer matters", onset));
@@ -172,18 +192,30 @@ pub(super) const OF_RANDOM: CacheMetrics = CacheMetrics::new(
     ["random_from_storage", "read from storage, random"],
 );
 
+/// The points of the usual loop.
+fn usual<'r>(results: &Results<'r>) -> Results<'r> {
+    results.only(|point| point.get(LISTING.name()).is_none())
+}
+
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
     mut file: ScratchFile,
     Bytes(chunk_size): Bytes,
+    listing: Option<Listing>,
 ) -> Result<(), MeasureError> {
     let mut buffer = super::buffer(chunk_size as usize)?;
     let chunk = buffer.as_mut_slice();
     let mut chiller = Chiller::new(&file)?;
     let in_order: Vec<u64> = (0..file.len / chunk_size).map(|n| n * chunk_size).collect();
     let mut shuffled = in_order.clone();
-    Random::new(sampler.seed()).shuffle(&mut shuffled);
+    let mut random = Random::new(sampler.seed());
+    if listing.is_some() {
+        let last = in_order.last().copied().unwrap_or_default() as usize;
+        shuffled.fill_with(|| random.below(last + 1) as u64);
+    } else {
+        random.shuffle(&mut shuffled);
+    }
 
     let passes = [
         (SEQUENTIAL, OF_SEQUENTIAL, &in_order),
@@ -194,7 +226,15 @@ pub(super) fn measure(
         let cold = (&mut chiller, &mut file);
         evidence.of_cold_passes(sampler, (metric, bytes), cold, |file| {
             let mut offsets = offsets.iter();
-            offsets.try_for_each(|offset| Ok(read_exact_at(&file.file, chunk, *offset)?))
+            if listing.is_none() {
+                return offsets.try_for_each(|at| Ok(read_exact_at(&file.file, chunk, *at)?));
+            }
+            let mut opened = open_read_write(&file.path, OpenMode::Synchronous)?;
+            let read = offsets.try_for_each(|at| {
+                opened.seek(SeekFrom::Start(*at))?;
+                opened.read_exact(chunk)
+            });
+            read.map_err(MeasureError::system("read the scratch file"))
         })?;
     }
     chiller.remark_on(sampler)
@@ -202,6 +242,7 @@ pub(super) fn measure(
 
 /// Throughput in order over that in random order, by chunk size.
 pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
+    let results = usual(results);
     let curve = |metric| results.along(CHUNK_SIZE, metric, &[]);
     ratios_within(&curve(SEQUENTIAL), &curve(RANDOM))
 }
@@ -224,5 +265,8 @@ mod tests {
         for share in values(&samples, OF_RANDOM.from_storage) {
             assert!(share >= 0.99, "{share}");
         }
+        let printed = point.at(LISTING, Listing::AsPrinted);
+        let (samples, _) = measure(&InRandomOrder, &printed, scratch.path()).expect("a disk");
+        assert!(count(&samples, SEQUENTIAL) >= 1 && count(&samples, RANDOM) >= 1);
     }
 }

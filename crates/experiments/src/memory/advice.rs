@@ -58,7 +58,7 @@ pub(crate) const ALL: &[Rule] = &[
 /// The largest measured piece that fits the first cache, or the second where pieces of that size are
 /// shown to be no slower. Larger pieces are fewer, and leave a program less to do between them.
 fn piece_that_fits(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(SUBLOOP)?;
+    let results = &subloop::usual(evidence.of(SUBLOOP)?);
     let block = *subloop::blocks(results).last()?;
     let whole = subloop::whole(results, block)?;
     let curve = subloop::curve(results, block);

@@ -17,6 +17,8 @@ pub(crate) struct Subloop;
 
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 pub(super) const PIECE_SIZE: AxisOf<Bytes> = AxisOf::new("piece_size", "piece size");
+/// Passes over each piece, where they are not the usual ones.
+const CHOSEN_PASSES: AxisOf<Count> = AxisOf::new("passes", "passes");
 pub(super) const WRITE: Metric<&str> =
     Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
 
@@ -37,10 +39,10 @@ const DESIGN: Design = Design {
          by piece, with {PASSES} passes over each piece before the next. In both cases each byte is \
          written {PASSES} times through the caches, with the widest vector instructions. The bandwidth \
          counts all of these bytes over the time of the whole run. An untimed run goes before. Memory \
-         is in base pages."
+         is in base pages. `--at passes=1000` makes as many passes as the report."
     ),
     source: "Report E, section 3.3",
-    axes: &[BLOCK_SIZE.axis(), PIECE_SIZE.axis()],
+    axes: &[BLOCK_SIZE.axis(), PIECE_SIZE.axis(), CHOSEN_PASSES.axis()],
     metrics: &[WRITE],
 };
 
@@ -53,7 +55,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         source: "Report E, section 3.3.2",
         experiments: &["memory.subloop"],
         test: |evidence| {
-            let results = evidence.of("memory.subloop")?;
+            let results = &usual(evidence.of("memory.subloop")?);
             let block = *blocks(results).last()?;
             // This can be decided only for a block that no cache holds.
             if block.0 < 2 * hierarchy::last_bytes(results.machine) {
@@ -75,7 +77,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         source: "Report E, section 3.3.2",
         experiments: &["memory.subloop"],
         test: |evidence| {
-            let results = evidence.of("memory.subloop")?;
+            let results = &usual(evidence.of("memory.subloop")?);
             let of = |block: Bytes| {
                 let curve = curve(results, block);
                 let best = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE);
@@ -96,7 +98,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         source: "Report E, section 3.3.2",
         experiments: &["memory.subloop"],
         test: |evidence| {
-            let results = evidence.of("memory.subloop")?;
+            let results = &usual(evidence.of("memory.subloop")?);
             let [one, other] = BLOCKS.map(|block| fastest(results, Bytes(block)));
             let (one, other) = (one?, other?);
             alike(ALMOST, one, other, |ratio| {
@@ -132,11 +134,7 @@ impl Experiment for Subloop {
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[PIECE_SIZE
-                .open(SMALLEST_PIECE, 32 * MIB)
-                .in_steps_of(SMALLEST_PIECE)]
-        }
+        const { &[CHOSEN_PASSES.open(1, 1_000_000).only_if_chosen()] }
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -153,9 +151,12 @@ impl Experiment for Subloop {
         let mut mapping = Mapping::anonymous(block_size as usize, PageSize::Base)?;
         let block = mapping.as_mut_slice();
         let (set, word) = (InstructionSet::best(), sampler.seed());
+        let chosen = point.get(CHOSEN_PASSES.name());
+        let chosen = chosen.map(|_| point.level(CHOSEN_PASSES)).transpose()?;
+        let passes = chosen.map_or(PASSES, |Count(passes)| passes);
         let mut run = || {
             for piece in block.chunks_mut(piece_size) {
-                for _ in 0..PASSES {
+                for _ in 0..passes {
                     set.write(black_box(&mut *piece), word);
                 }
             }
@@ -163,16 +164,18 @@ impl Experiment for Subloop {
         };
         // Takes the page faults, and puts the caches into the state that every timed run starts from.
         run()?;
-        sampler.once(WRITE, (PASSES * block_size) as f64, |_| Ok(()), run)
+        sampler.once(WRITE, (passes * block_size) as f64, |_| Ok(()), run)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
+        let results = &usual(results);
         let largest = blocks(results).into_iter().next_back();
         let found = largest.and_then(|block| best_piece(results, block));
         found.into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
+        let results = &usual(results);
         let series = blocks(results).into_iter().map(|block| {
             let label = format!("block of {block}");
             results.series(&label, WRITE, PIECE_SIZE, &[BLOCK_SIZE.at(block)])
@@ -208,6 +211,11 @@ fn pieces(block: u64, profile: Profile) -> impl Iterator<Item = u64> {
         .chain([block])
         .collect();
     pieces.into_iter()
+}
+
+/// The points with the usual number of passes.
+pub(super) fn usual<'r>(results: &Results<'r>) -> Results<'r> {
+    results.only(|point| point.get(CHOSEN_PASSES.name()).is_none())
 }
 
 /// The block sizes that were measured, in ascending order.
@@ -274,6 +282,8 @@ mod tests {
     fn a_block_is_measured_here_in_pieces_and_whole() {
         for piece in [3 << 10, MIB] {
             sampled(&Subloop, &point(MIB, piece), &[WRITE]);
+            let more = point(MIB, piece).at(CHOSEN_PASSES, Count(10));
+            sampled(&Subloop, &more, &[WRITE]);
         }
     }
 }

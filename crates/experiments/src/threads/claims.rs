@@ -3,11 +3,14 @@
 use super::inversion::{HIGH_ENDS, MIDDLE_ENDS, PROTOCOL, Protocol};
 use super::io::{self, Mode, Sweep};
 use super::kind::{self, Kind};
-use super::lock::{self, BODY, Body, LOCK, LockType, RUN, spin_and_block, step_ns, with_one_slice};
+use super::lock::{
+    self, BODY, Body, LOCK, LONG_SLICE_US, LockType, RUN, SLICE as SLICE_AXIS, spin_and_block,
+    step_ns, user_spin_and_block, with_one_slice,
+};
 use super::monitor::{HELD, WAKING, Waking};
 use super::two_locks::{self, KernelLock, by_processors};
 use super::{create, slice, switch};
-use crate::estimates::{pooled, ratio, ratios};
+use crate::estimates::{pooled, ratio, ratios, side_by_side};
 use crate::judging::{
     ALMOST, MARGIN, alike, alike_along, both, decided, exceeds, extremes, larger, larger_along,
     larger_along_by, larger_among, opposite, throughout,
@@ -80,18 +83,27 @@ pub(crate) const ALL: &[Claim] = &[
         },
     },
     Claim {
+        key: "the_slice_decides_between_spinning_and_blocking",
+        says: "On one processor, spinning is generally faster if a section is shorter than a slice, and blocking if \
+               it is longer.",
+        source: "Report D, size of a critical section",
+        experiments: &[LOCKS],
+        test: slice_decides,
+    },
+    Claim {
         key: "many_io_threads_close_the_gap",
         says: "With 90 I/O threads, synchronous and asynchronous I/O take almost the same time.",
         source: "Report D, Table 2: 208 920 and 206 022 µs",
         experiments: &[IO],
         test: |evidence| {
+            let results = &io::usual(evidence.of(IO)?);
             let of = |mode| {
                 let levels = [
                     io::MODE.at(mode),
                     io::SWEEP.at(Sweep::ReportedThreads),
                     io::IO_THREADS.at(Count(90)),
                 ];
-                evidence.estimate(IO, io::RUN, &levels)
+                results.sound(io::RUN, &levels)
             };
             let (one, other) = (of(Mode::Asynchronous)?, of(Mode::Synchronous)?);
             alike(ALMOST, one, other, |ratio| {
@@ -99,6 +111,26 @@ pub(crate) const ALL: &[Claim] = &[
                     "90 threads write and read: {one} asynchronously, {other} synchronously, {ratio}."
                 )
             })
+        },
+    },
+    Claim {
+        key: "more_io_threads_favour_asynchronous_io",
+        says: "With more than 90 I/O threads, asynchronous I/O is faster.",
+        source: "Report D, Table 2: \"following the trend\"",
+        experiments: &[IO],
+        test: |evidence| {
+            let results = &io::usual(evidence.of(IO)?);
+            let runs = |mode| along(results, io::IO_THREADS, Sweep::ReportedThreads, mode);
+            let both = side_by_side(&runs(Mode::Synchronous), &runs(Mode::Asynchronous));
+            let (threads, one, other) = both.into_iter().next_back()?;
+            let is_more = threads.0 > io::MANY;
+            is_more.then(|| {
+                larger(one, other, |ratio| {
+                    sentence!(
+                        "{threads} threads write and read: {one} synchronously, {other} asynchronously, {ratio}."
+                    )
+                })
+            })?
         },
     },
     Claim {
@@ -336,7 +368,7 @@ fn with_more_processors(evidence: &Evidence<'_>) -> Option<Judgement> {
     Some(decided(ruling, Finding::new("because", said)))
 }
 
-/// By the length of a section, an entry of a lock that blocks over one that spins.
+/// By the length of a section, one lock over another.
 type Sections = Vec<(Quantity, Quantity)>;
 
 /// The sections in which kernel threads wait for less than two switches of threads, and for more.
@@ -375,6 +407,32 @@ fn two_switches_decide(evidence: &Evidence<'_>) -> Option<Judgement> {
     Some(decided(ruling, Finding::new("because", said)))
 }
 
+/// Spinning must be faster in all sections shorter than a slice, and blocking in all longer ones.
+fn slice_decides(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let results = with_one_slice(evidence.of(LOCKS)?);
+    let mut points = results.points.iter();
+    let chosen = points.find_map(|result| result.point.level(SLICE_AXIS).ok());
+    let slice_us = chosen.map_or(LONG_SLICE_US, |Count(slice_us)| slice_us);
+    let slice = Quantity::nanoseconds(slice_us as f64 * 1e3);
+    let step_ns = step_ns(&results)?;
+    let of = |(steps, spin, block): (u64, &Estimate, &Estimate)| {
+        let length = Quantity::nanoseconds(steps as f64 * step_ns);
+        Some((length, ratio(spin, block)?))
+    };
+    let all = user_spin_and_block(&results).filter_map(of);
+    let (short, long): (Sections, Sections) =
+        all.partition(|(length, _)| length.value < slice.value);
+    let spins = short.iter().map(|(_, times)| opposite(exceeds(times, 1.0)));
+    let blocks = long.iter().map(|(_, times)| exceeds(times, 1.0));
+    let ruling = both(throughout(spins), throughout(blocks));
+    let ([(_, a), (_, b)], [(_, c), (_, d)]) = (extremes(&short)?, extremes(&long)?);
+    let said = sentence!(
+        "A run takes {a} to {b} as long with a lock that spins in sections shorter than a slice of {slice}, and \
+         {c} to {d} in longer ones."
+    );
+    Some(decided(ruling, Finding::new("because", said)))
+}
+
 /// A run with one lock over a run with another, in which each thread enters once, by the number of threads.
 fn runs(
     evidence: &Evidence<'_>,
@@ -398,7 +456,7 @@ fn sweep<L: LevelOf + Copy + Ord + Into<Quantity>>(
     sweep: Sweep,
     noun: &str,
 ) -> Option<Judgement> {
-    let results = evidence.of(IO)?;
+    let results = &io::usual(evidence.of(IO)?);
     let runs = |mode| along(results, axis, sweep, mode);
     let ratios = ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous));
     larger_along(noun, &ratios, |[least, most]| {
@@ -418,7 +476,7 @@ fn along<'r, L: LevelOf + Ord>(
 
 /// The time of each length over that of the shortest, both ways.
 fn length_matters_little(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(IO)?;
+    let results = &io::usual(evidence.of(IO)?);
     let growth = |mode| {
         let curve = along(results, io::LENGTH, Sweep::ReportedLengths, mode);
         let ((_, shortest), longer) = curve.split_first()?;
@@ -441,7 +499,7 @@ fn length_matters_little(evidence: &Evidence<'_>) -> Option<Judgement> {
 
 /// The time that each number of computing threads adds to that of one, both ways.
 fn computing_delays_more(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(IO)?;
+    let results = &io::usual(evidence.of(IO)?);
     let added = |mode| {
         let curve = along(results, io::COMPUTING, Sweep::ReportedComputing, mode);
         let ((_, one), more) = curve.split_first()?;
@@ -465,7 +523,7 @@ fn computing_delays_more(evidence: &Evidence<'_>) -> Option<Judgement> {
 /// The time that each thread adds from the fewest to the last but one number of threads over that which each adds from
 /// there to the most, both ways.
 fn each_adds_less(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(IO)?;
+    let results = &io::usual(evidence.of(IO)?);
     let first_over_last = |mode| {
         let curve = along(results, io::COMPUTING, Sweep::ReportedComputing, mode);
         let [(fewest, few), .., (middle, some), (most, many)] = curve[..] else {
@@ -521,7 +579,7 @@ fn decay_keeps_the_order(evidence: &Evidence<'_>) -> Option<Judgement> {
 
 /// Along the number of threads that read: from the device, next to threads that compute and from the page cache.
 fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(IO)?;
+    let results = &io::usual(evidence.of(IO)?);
     let by_threads = [Sweep::Device, Sweep::WhileComputing, Sweep::Cached].map(|sweep| {
         let runs = |mode| along(results, io::IO_THREADS, sweep, mode);
         ratios(&runs(Mode::Synchronous), &runs(Mode::Asynchronous))

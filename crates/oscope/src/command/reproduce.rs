@@ -299,6 +299,46 @@ mod tests {
     }
 
     #[test]
+    fn axes_take_the_values_that_the_reports_used() {
+        let setting = Setting {
+            profile: Profile::Quick,
+            ..able()
+        };
+        for (id, axis, number) in [
+            ("memory.footprint", "block_size", 436 << 10),
+            ("memory.subloop", "passes", 1000),
+            ("file.read_ahead", "chunk_size", 60 << 10),
+            ("file.random", "chunk_size", 96 << 10),
+            ("file.rewrite_passes", "chunk_size", 1 << 10),
+            ("file.phases", "file_size", 512 << 20),
+            ("process.call_styles", "rows", 1000),
+            ("transfer.file", "size", 5 << 20),
+            ("threads.io", "steps", 100_000),
+        ] {
+            let level = Level::Number(number);
+            let found = points(
+                id,
+                &BTreeMap::from([(axis.to_owned(), level.clone())]),
+                &setting,
+            );
+            assert!(!found.is_empty(), "{id}");
+            assert!(
+                found.iter().all(|point| point.get(axis) == Some(&level)),
+                "{id}"
+            );
+        }
+        let experiments = selection::experiments(&["file.random".to_owned()]).expect("it exists");
+        for refused in [
+            Level::Number(0),
+            Level::Number(1 << 40),
+            Level::Number(1000),
+        ] {
+            let levels = [("chunk_size".to_owned(), refused)];
+            assert!(selection::at(&experiments, &levels, &setting).is_err());
+        }
+    }
+
+    #[test]
     fn every_reference_that_can_be_compared_has_points_that_can_be_measured() {
         let setting = able();
         for record in reference::ALL.iter().flat_map(|it| it.run().experiments) {

@@ -1,7 +1,7 @@
 //! Experiments from end to end: each measures its metrics and leaves no process
 //! behind.
 
-use crate::common::{Place, UNPROVEN, ends, json, list, scratch_files, visit_each_point};
+use crate::common::{Place, REPORT, ends, json, list, scratch_files, visit_each_point};
 use instrument::cycles::cycles_per_multiplication;
 use platform::machine::Machine;
 use serde_json::Value;

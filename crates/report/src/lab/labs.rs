@@ -64,7 +64,7 @@ pub enum Measure {
     /// A value, or a place on a curve.
     Value(Query),
     /// The first value over the second.
-    Ratio([Query; 2]),
+    Ratio(Box<[Query; 2]>),
     /// The choice with the highest value.
     Highest(Vec<Candidate>),
     /// The choice with the lowest value.

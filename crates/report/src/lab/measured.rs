@@ -60,9 +60,9 @@ impl<'a> Sides<'a> {
     pub fn answer(&self, question: &Question) -> Found {
         let found = match &question.measured {
             Measure::Value(query) => self.value(query).map(|here| here.quantity),
-            Measure::Ratio([one, other]) => self
-                .value(one)
-                .and_then(|one| over(&one, &self.value(other)?)),
+            Measure::Ratio(both) => self
+                .value(&both[0])
+                .and_then(|one| over(&one, &self.value(&both[1])?)),
             Measure::Against { query, printed } => self.value(query).and_then(|here| {
                 match (&self.first, printed.find()) {
                     // Two systems share no pass, so that nothing cancels.

@@ -2,8 +2,9 @@
 
 use super::here::{Here, Measurements, Missing, NEEDS_WINDOWS};
 use super::judge::{self, Outcome, TOLERANCE, TOLERANCE_OF_PLACES};
-use super::printed::{Figure, System, Table};
-use super::shape;
+use super::printed::{Figure, Query, System, Table};
+use super::shape::{self, Shape};
+use super::words::brief;
 use super::{Drawn, JudgedFigure, JudgedTable};
 
 /// The table with each figure and each shape judged by what was measured here, and those that were printed for
@@ -17,25 +18,53 @@ pub(super) fn judged(
         System::Windows => on_windows,
         System::Linux | System::Macos => Some(here),
     };
-    let found = |figure: &Figure| match of(figure) {
-        Some(measured) => found(table, figure, measured),
-        None => Err(Missing::because(NEEDS_WINDOWS)),
+    let value = |figure: &Figure, query: Option<&Query>| match (of(figure), query) {
+        (None, _) => Err(Missing::because(NEEDS_WINDOWS)),
+        (Some(measured), Some(query)) => measured.value(query),
+        (Some(_), None) => Err(Missing::because(figure.why(table).unwrap_or_default())),
     };
-    let found: Vec<(&'static Figure, Result<Here<'_>, Missing>)> = table
-        .figures
-        .iter()
-        .map(|figure| (figure, found(figure)))
+    let found: Vec<_> = (table.figures.iter())
+        .map(|figure| value(figure, figure.here.as_ref()))
         .collect();
-    let pairs: Vec<shape::Pair<'_, '_>> = found
-        .iter()
-        .map(|(figure, found)| (*figure, found.as_ref().ok()))
+    let pairs = table.figures.iter().zip(&found);
+    let for_shapes = pairs.map(|(figure, found)| {
+        let query = figure.here.as_ref().filter(|_| found.is_err());
+        let elsewhere = query.and_then(Query::at_any);
+        elsewhere.map_or_else(|| found.clone(), |query| value(figure, Some(&query)))
+    });
+    let mut shapes = shapes_of(table, &for_shapes.collect::<Vec<_>>());
+    let others: Vec<_> = (table.figures.iter())
+        .map(|figure| {
+            let query = figure.here.as_ref()?.other_reading()?;
+            Some((value(figure, Some(&query)), query))
+        })
         .collect();
-    let shapes = shape::all(table, &pairs);
-    let figures = found
-        .into_iter()
-        .map(|(figure, found)| {
+    let read_twice = table.figures.iter().zip(&others);
+    let mut names = read_twice.filter_map(|(figure, other)| {
+        let (query, (_, other)) = figure.here.as_ref().zip(other.as_ref())?;
+        Some([query.reading(other), other.reading(query)])
+    });
+    if let Some([first, second]) = names.next() {
+        let of_other = found.iter().zip(&others).map(|(found, other)| match other {
+            Some((other, _)) => other.clone(),
+            None => found.clone(),
+        });
+        let second = named(shapes_of(table, &of_other.collect::<Vec<_>>()), &second);
+        shapes = named(shapes, &first);
+        shapes.extend(second);
+    }
+    let figures = (table.figures.iter())
+        .zip(found.into_iter().zip(others))
+        .map(|(figure, (found, other))| {
             let machine = of(figure).map_or("", Measurements::machine);
-            judged_figure(table, figure, found, machine)
+            let first = judged_figure(table, figure, found, machine);
+            let Some((found, query)) = other else {
+                return first;
+            };
+            let second = judged_figure(table, figure, found, machine);
+            let names = figure.here.as_ref();
+            let names = names.map(|it| [it.reading(&query), query.reading(it)]);
+            either(first, second, &names.unwrap_or_default())
         })
         .collect();
     JudgedTable {
@@ -46,15 +75,52 @@ pub(super) fn judged(
     }
 }
 
-fn found<'a>(
-    table: &Table,
-    figure: &Figure,
-    measured: &Measurements<'a>,
-) -> Result<Here<'a>, Missing> {
-    let Some(counterpart) = &figure.here else {
-        return Err(Missing::because(figure.why(table).unwrap_or_default()));
+fn shapes_of(table: &'static Table, found: &[Result<Here<'_>, Missing>]) -> Vec<Shape> {
+    let pairs = table.figures.iter().zip(found);
+    let pairs = pairs.map(|(figure, found)| (figure, found.as_ref().ok()));
+    shape::all(table, &pairs.collect::<Vec<_>>())
+}
+
+/// The shapes of one reading, which its name is added to.
+fn named(shapes: Vec<Shape>, reading: &str) -> Vec<Shape> {
+    let of = |shape: Shape| Shape {
+        series: format!("{}, {reading}", shape.series),
+        ..shape
     };
-    measured.value(counterpart)
+    shapes.into_iter().map(of).collect()
+}
+
+/// A figure that can be read in two ways: as reported if one of them is, and different if both are.
+fn either(first: JudgedFigure, second: JudgedFigure, names: &[String; 2]) -> JudgedFigure {
+    let outcome = match (first.outcome, second.outcome) {
+        (Outcome::AsReported, _) | (_, Outcome::AsReported) => Outcome::AsReported,
+        (Outcome::Differs, Outcome::Differs) => Outcome::Differs,
+        _ => Outcome::Undecided,
+    };
+    let reading = |(judged, name): (&JudgedFigure, &String)| {
+        let here = judged.here.as_ref();
+        let here = here.map_or_else(|| "not measured".to_owned(), brief);
+        format!("{name} ({here}) {}", judged.outcome.word().text)
+    };
+    let readings: Vec<String> = [&first, &second]
+        .into_iter()
+        .zip(names)
+        .map(reading)
+        .collect();
+    let readings = format!("which was meant was not printed: {}", readings.join(", "));
+    let second_is_shown = first.here.is_none() || second.outcome == Outcome::AsReported;
+    let wanted = [first.wanted.as_slice(), &second.wanted].concat();
+    let shown = if second_is_shown { second } else { first };
+    let reason = match (outcome, shown.reason) {
+        (Outcome::AsReported, _) | (_, None) => readings,
+        (_, Some(reason)) => format!("{readings}; {reason}"),
+    };
+    JudgedFigure {
+        outcome,
+        reason: Some(reason),
+        wanted,
+        ..shown
+    }
 }
 
 fn judged_figure(
@@ -72,7 +138,7 @@ fn judged_figure(
                 point: None,
                 outcome: Outcome::Undecided,
                 reason: Some(reason),
-                wanted,
+                wanted: wanted.into_iter().collect(),
             };
         }
     };
@@ -112,6 +178,43 @@ fn judged_figure(
         point: here.point,
         outcome,
         reason,
-        wanted: None,
+        wanted: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::printed::tables;
+    use super::{JudgedFigure, Outcome, either};
+    use instrument::quantity::{Quantity, Unit};
+
+    #[test]
+    fn a_figure_that_can_be_read_in_two_ways_differs_only_if_both_do() {
+        use Outcome::{AsReported, Differs, Undecided};
+        let judged = |outcome, value| JudgedFigure {
+            figure: &tables()[0].figures[0],
+            here: Some(Quantity::exact(value, Unit::Ratio)),
+            point: None,
+            outcome,
+            reason: None,
+            wanted: Vec::new(),
+        };
+        for (warm, cold, expected, shown) in [
+            (AsReported, Differs, AsReported, 1.0),
+            (Differs, AsReported, AsReported, 2.0),
+            (Differs, Differs, Differs, 1.0),
+            (Differs, Undecided, Undecided, 1.0),
+            (Undecided, AsReported, AsReported, 2.0),
+        ] {
+            let names = ["warm", "cold"].map(str::to_owned);
+            let found = either(judged(warm, 1.0), judged(cold, 2.0), &names);
+            assert_eq!(found.outcome, expected);
+            assert_eq!(found.here.map(|here| here.value), Some(shown));
+            let reason = found.reason.expect("both readings");
+            for (name, outcome) in names.iter().zip([warm, cold]) {
+                let word = outcome.word().text;
+                assert!(reason.contains(name) && reason.contains(word), "{reason}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The value here of what a figure measures.
 
-use super::printed::{Knee, Query, Side};
+use super::printed::{Knee, Picture, Query, Side};
 use crate::show;
 use instrument::claim::Ruling;
 use instrument::curve::{Curve, MARGIN, Open, crossover};
@@ -38,8 +38,19 @@ pub(crate) struct Here<'a> {
     pub quantity: Quantity,
     /// The point that it was measured at.
     pub point: Option<String>,
-    /// The estimate behind it, with the run that made it, and true if it is the time of a rate.
-    behind: Option<(usize, &'a Estimate, bool)>,
+    behind: Option<Behind<'a>>,
+}
+
+/// The estimate behind a value.
+#[derive(Clone, Copy, Debug)]
+struct Behind<'a> {
+    /// The run that made it.
+    run: usize,
+    estimate: &'a Estimate,
+    /// True if the value is the time of work at the rate that was estimated.
+    is_time: bool,
+    /// The value is this many times that of the metric, or the time of this work.
+    work: f64,
 }
 
 /// The reason why there is no value here, and the measurement that would give it one.
@@ -166,13 +177,19 @@ impl<'a> Measurements<'a> {
                 match result.estimate(&query.metric) {
                     Some(estimate) if estimate.is_sound() => {
                         let quantity = estimate.quantity();
+                        let times = query.times.unwrap_or(1.0);
                         return Ok(Here {
                             quantity: match query.inverse_of {
                                 Some(work) => inverse(quantity, work),
-                                None => quantity,
+                                None => quantity.times(times),
                             },
                             point: Some(definition.show(&result.point)),
-                            behind: Some((run, estimate, query.inverse_of.is_some())),
+                            behind: Some(Behind {
+                                run,
+                                estimate,
+                                is_time: query.inverse_of.is_some(),
+                                work: query.inverse_of.unwrap_or(times),
+                            }),
                         });
                     }
                     Some(estimate) => unsound = unsound.or(Some(estimate)),
@@ -234,6 +251,20 @@ impl<'a> Measurements<'a> {
     pub(super) fn has(&self, experiment: &str) -> bool {
         let mut results = self.results.iter();
         results.any(|results| results.definition.id == experiment)
+    }
+
+    /// True if a run has a point with the levels that the picture needs, or if it needs none.
+    pub(super) fn has_point(&self, picture: &Picture) -> bool {
+        let mut results = self.results.iter();
+        let has_levels = |point: &Point| {
+            let mut levels = picture.levels.iter();
+            levels.all(|(axis, level)| point.get(axis) == Some(level))
+        };
+        picture.levels.is_empty()
+            || results.any(|results| {
+                results.definition.id == picture.experiment
+                    && results.points.iter().any(|it| has_levels(&it.point))
+            })
     }
 
     /// A place on the curve through the query's levels, by the same rules as in findings.
@@ -348,23 +379,24 @@ fn reason(open: Open<Bytes>) -> String {
 impl Here<'_> {
     /// This value over `other`. What changes from pass to pass cancels if one run measured both.
     pub(crate) fn over(&self, other: &Self) -> Option<Quantity> {
-        if let (Some((run, above, is_time)), Some((same, below, _))) = (self.behind, other.behind)
-            && run == same
+        if let (Some(above), Some(below)) = (self.behind, other.behind)
+            && (above.run, above.is_time) == (below.run, below.is_time)
         {
-            let ratio = if is_time {
-                below.ratio_to(above)
+            let ratio = if above.is_time {
+                below.estimate.ratio_to(above.estimate)
             } else {
-                above.ratio_to(below)
+                above.estimate.ratio_to(below.estimate)
             };
-            return Some(Quantity::estimated(&ratio?, Unit::Ratio));
+            let ratio = Quantity::estimated(&ratio?, Unit::Ratio);
+            return Some(ratio.times(above.work / below.work));
         }
         self.quantity.over(other.quantity)
     }
 
     /// The estimate that it is, with the run that made it; `None` if it was computed from others.
     pub(super) fn estimate(&self) -> Option<(usize, &Estimate)> {
-        let (run, estimate, is_time) = self.behind?;
-        (!is_time).then_some((run, estimate))
+        let behind = self.behind?;
+        (!behind.is_time).then_some((behind.run, behind.estimate))
     }
 }
 

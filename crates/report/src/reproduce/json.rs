@@ -45,6 +45,8 @@ struct TableJson<'a> {
     kind: Kind,
     /// The machine of the report, if it is known.
     machine: Option<&'a str>,
+    /// The part of the work that was not printed, and what it follows from.
+    inferred: Option<&'a str>,
     figures: Vec<FigureJson<'a>>,
     shapes: Vec<ShapeJson<'a>>,
     /// What is known of a graph without its numbers.
@@ -117,6 +119,7 @@ fn document(reproduction: &Reproduction) -> ReproductionJson<'_> {
         title: &judged.table.title,
         kind: judged.table.kind,
         machine: judged.table.machine.as_deref(),
+        inferred: judged.table.inferred.as_deref(),
         figures: judged
             .figures
             .iter()

@@ -37,7 +37,8 @@ use std::collections::BTreeMap;
 pub struct Choice {
     /// The report; all five without one.
     pub report: Option<Report>,
-    /// Words of a table's place or name, as in `table 1` or `e_calls`; all tables without one.
+    /// Words of a table's place, its name or that of a row, as in `table 1`, `e_calls` or `BM_dd/512`; all tables
+    /// without one.
     pub place: Option<String>,
 }
 
@@ -83,7 +84,7 @@ pub struct JudgedFigure {
     /// The reason why it differs or is undecided.
     pub reason: Option<String>,
     /// Measurements that are needed first.
-    pub wanted: Option<Wanted>,
+    pub wanted: Vec<Wanted>,
 }
 
 /// Counts by outcome.
@@ -127,7 +128,8 @@ impl Choice {
     /// True if the table is chosen.
     pub fn includes(&self, table: &Table) -> bool {
         self.report.is_none_or(|report| report == table.report)
-            && (self.place.iter()).all(|place| is_named(&table.id, &table.place, place))
+            && (self.place.iter())
+                .all(|place| is_named(&table.id, &table.place, place) || has_row(table, place))
     }
 
     /// The first program or listing that the reports have at the chosen place.
@@ -169,6 +171,12 @@ impl Choice {
             Some((*report, claim))
         })
     }
+}
+
+/// True if a row of the table has this name, as `BM_dd/512`.
+fn has_row(table: &Table, name: &str) -> bool {
+    let mut rows = table.figures.iter();
+    rows.any(|figure| figure.what.eq_ignore_ascii_case(name))
 }
 
 /// True if `words` is the name `id` or part of the `place`, as in `fig 26` for `Figure 26`.
@@ -266,30 +274,20 @@ impl Reproduction {
     }
 
     /// Measurements that the missing figures, charts and claims need: for each experiment the levels of each axis, no axis
-    /// if all of it is missing. Figures that name other axes are apart, since a run has every combination of
-    /// its levels.
+    /// if all of it is missing. A run has every combination of its levels, and so measurements that differ in more than
+    /// one axis are apart unless all their combinations are needed.
     fn wanted(&self) -> Vec<(&str, BTreeMap<&str, Vec<String>>)> {
-        let mut wanted: Vec<(&str, BTreeMap<&str, Vec<String>>)> = Vec::new();
         let figures = self.tables.iter().flat_map(|table| &table.figures);
-        let of_figures = figures.filter_map(|figure| figure.wanted.as_ref());
+        let of_figures = figures.flat_map(|figure| &figure.wanted);
         let pictures = self.tables.iter();
         let of_pictures = pictures.filter_map(|table| table.drawn.wanted.as_ref());
+        let mut wanted: Vec<(&str, BTreeMap<&str, Vec<String>>)> = Vec::new();
         for missing in of_figures.chain(of_pictures).chain(&self.unmeasured) {
-            let is_alike = |(experiment, axes): &(&str, BTreeMap<&str, Vec<String>>)| {
-                *experiment == missing.experiment && axes.keys().eq(missing.levels.keys())
-            };
-            let at = wanted.iter().position(is_alike).unwrap_or_else(|| {
-                let axes = missing.levels.keys();
-                let axes = axes.map(|axis| (axis.as_str(), Vec::new())).collect();
-                wanted.push((&missing.experiment, axes));
-                wanted.len() - 1
-            });
-            for (axis, level) in &missing.levels {
-                let levels = wanted[at].1.entry(axis).or_default();
-                let level = level.to_string();
-                if !levels.contains(&level) {
-                    levels.push(level);
-                }
+            let levels = missing.levels.iter();
+            let levels = levels.map(|(axis, level)| (axis.as_str(), vec![level.to_string()]));
+            let one = (missing.experiment.as_str(), levels.collect());
+            if !wanted.contains(&one) {
+                wanted.push(one);
             }
         }
         // An experiment that is missing as a whole needs no other command.
@@ -299,6 +297,7 @@ impl Reproduction {
             .map(|(experiment, _)| *experiment)
             .collect();
         wanted.retain(|(experiment, axes)| axes.is_empty() || !whole.contains(experiment));
+        while join_two(&mut wanted) {}
         wanted.sort();
         wanted
     }
@@ -320,6 +319,26 @@ impl Reproduction {
         };
         self.wanted().into_iter().map(command).collect()
     }
+}
+
+/// Joins the first two measurements of one experiment whose levels differ on one axis alone; false if there are none.
+fn join_two(wanted: &mut Vec<(&str, BTreeMap<&str, Vec<String>>)>) -> bool {
+    for first in 0..wanted.len() {
+        for second in first + 1..wanted.len() {
+            let [(one, axes), (other, others)] = [&wanted[first], &wanted[second]];
+            if one != other || !axes.keys().eq(others.keys()) {
+                continue;
+            }
+            let mut different = axes.keys().filter(|axis| axes[*axis] != others[*axis]);
+            if let (Some(&axis), None) = (different.next(), different.next()) {
+                let more = wanted.remove(second).1.remove(axis).unwrap_or_default();
+                let levels = wanted[first].1.entry(axis).or_default();
+                levels.extend(more);
+                return true;
+            }
+        }
+    }
+    false
 }
 
 #[cfg(test)]

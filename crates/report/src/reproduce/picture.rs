@@ -29,7 +29,8 @@ pub(super) fn drawn(
             System::Linux | System::Macos => ("Here", here.1),
         };
         let charts = charts(picture, results);
-        if charts.is_empty() {
+        let is_whole = *system == System::Windows || here.0.has_point(picture);
+        if charts.is_empty() || !is_whole {
             let Missing { reason, wanted } = match system {
                 System::Windows => Missing::because(NEEDS_WINDOWS),
                 System::Linux | System::Macos => missing(picture, here.0),

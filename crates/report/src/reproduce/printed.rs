@@ -116,6 +116,9 @@ pub struct Table {
     pub why: Option<String>,
     /// The known reason why figures differ.
     pub because: Option<String>,
+    /// The part of the work that was not printed, and what it follows from.
+    #[serde(default)]
+    pub inferred: Option<String>,
     /// Pairs of series; the first wins from some place on.
     pub rivals: Vec<[String; 2]>,
     /// The axes of its graph, if its figures lie along one.
@@ -198,7 +201,7 @@ pub struct Figure {
 }
 
 /// The work of oscope that a figure is compared with.
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
     /// The experiment's id.
@@ -213,6 +216,12 @@ pub struct Query {
     pub minus: Option<BTreeMap<String, Level>>,
     /// The value is the time of this work at the rate that the metric measures.
     pub inverse_of: Option<f64>,
+    /// The value is this many times that of the metric.
+    pub times: Option<f64>,
+    /// Other levels that the report may have meant as well: it did not print which.
+    pub or: Option<BTreeMap<String, Level>>,
+    /// An axis on which any level will do for shapes, such as the size of a file of which every part costs the same.
+    pub any_for_shapes: Option<String>,
     /// The amount of work was not printed: only ratios can be compared.
     #[serde(default)]
     pub proportional: bool,
@@ -225,6 +234,32 @@ impl Query {
     pub fn metric(&self) -> Option<Metric> {
         let definition = experiments::find(&self.experiment)?.definition();
         definition.metric(&self.metric).cloned()
+    }
+
+    /// The same with the other levels that the report may have meant.
+    pub fn other_reading(&self) -> Option<Self> {
+        let mut other = Self {
+            or: None,
+            ..self.clone()
+        };
+        other.levels.extend(self.or.clone()?);
+        Some(other)
+    }
+
+    /// The same for shapes alone, where any level of an axis will do.
+    pub fn at_any(&self) -> Option<Self> {
+        let mut other = self.clone();
+        other.levels.remove(self.any_for_shapes.as_ref()?)?;
+        Some(other)
+    }
+
+    /// The levels in which it differs from its other reading.
+    pub fn reading(&self, other: &Self) -> String {
+        let levels = self.levels.iter();
+        let own = levels.filter(|(axis, level)| other.levels.get(*axis) != Some(*level));
+        own.map(|(_, level)| level.to_string())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The levels of the second point.
@@ -258,7 +293,7 @@ impl Query {
 }
 
 /// A place on a curve.
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knee {
     /// The axis of the curve.

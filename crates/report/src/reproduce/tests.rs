@@ -1,7 +1,8 @@
 //! Choosing, and reproducing without measurements.
 
-use super::{Choice, Failed, Measured, Outcome, Report, Reproduction, tables};
+use super::{Choice, Failed, Measured, Outcome, Report, Reproduction, join_two, tables};
 use instrument::point::Point;
+use std::collections::BTreeMap;
 
 fn places(words: &str) -> Vec<&'static str> {
     let choice = Choice {
@@ -18,6 +19,7 @@ fn a_place_is_named_as_the_report_names_it() {
     assert_eq!(places("figure 22"), ["e_phases"]);
     assert_eq!(places("e_mmap"), ["e_mmap"]);
     assert_eq!(places("Table 1"), ["d_locks"]);
+    assert_eq!(places("BM_dd/512"), ["b_benchmark"]);
     assert!(places("5").contains(&"a_calls") && places("5").contains(&"b_calls"));
     assert!(places("section 3.1").iter().all(|id| id.starts_with("e_")));
     assert!(places("nothing").is_empty());
@@ -67,6 +69,23 @@ fn a_picture_that_was_not_drawn_here_names_its_reason_and_is_measured() {
     assert!(reasons.contains("not measured here yet"), "{reasons}");
     assert!(reasons.contains("made on Windows"), "{reasons}");
     assert_eq!(reproduced.commands(), [["run", "process.call_styles"]]);
+}
+
+#[test]
+fn measurements_share_a_command_only_if_all_combinations_are_needed() {
+    let wanted = |points: &[[&'static str; 2]]| {
+        let point = |[size, block]: &[&'static str; 2]| {
+            let levels = [("size", *size), ("block", *block)];
+            let levels = levels.map(|(axis, level)| (axis, vec![level.to_owned()]));
+            ("file.call", BTreeMap::from(levels))
+        };
+        let mut wanted = points.iter().map(point).collect();
+        while join_two(&mut wanted) {}
+        wanted.len()
+    };
+    assert_eq!(wanted(&[["1", "a"], ["1", "b"], ["2", "a"], ["2", "b"]]), 1);
+    assert_eq!(wanted(&[["1", "a"], ["1", "b"], ["2", "a"]]), 2);
+    assert_eq!(wanted(&[["1", "a"], ["2", "b"]]), 2);
 }
 
 #[test]

@@ -185,6 +185,7 @@ fn table(judged: &JudgedTable) -> Blocks<'_> {
     let count = judged.figures.len();
     let blocks = Blocks::default()
         .say([Piece::faint(note)])
+        .say(judged.table.inferred.as_deref().map(Text::marked))
         .with(graphs(judged).into_iter().flat_map(graph));
     let blocks = if count > LONG {
         blocks.fold(format!("The {count} numbers"), numbers)

@@ -1,6 +1,6 @@
 //! The published reports, reproduced by made-up values.
 
-use crate::fixture::measured;
+use crate::fixture::{estimate, measured, result};
 use instrument::definition::Definition;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
@@ -109,6 +109,68 @@ fn calls_of_the_report_as_markdown() {
 }
 
 #[test]
+fn figure_22_is_judged_by_its_own_file_and_by_its_shape_with_any() {
+    let total = |file: u64, seconds: f64| {
+        let point = Point::new().with("buffer_size", 1024);
+        let per_kib = seconds * 1e9 / 524_288.0;
+        let total = estimate("total_timed", per_kib, 0.02);
+        let points = vec![result(point.with("file_size", file), vec![total])];
+        let judged = reproduced(Report::E, "Figure 22", "file.phases", points);
+        let mut figures = judged.tables[0].figures.iter();
+        let figure = figures.find(|it| it.figure.printed == "519.436");
+        let figure = figure.expect("it was printed");
+        (figure.outcome, figure.wanted.len())
+    };
+    // 512 MB of a KiB each, in all 519.436 s.
+    assert_eq!(total(512 << 20, 519.4), (Outcome::AsReported, 0));
+    assert_eq!(total(512 << 20, 5.19), (Outcome::Differs, 0));
+    assert_eq!(total(1 << 20, 519.4), (Outcome::Undecided, 1));
+}
+
+/// Blocks of report B, warm and cold, at so many times the reported speed.
+#[test]
+fn blocks_are_judged_warm_and_cold() {
+    let judged = |warm: Option<f64>, cold: Option<f64>| {
+        let point = |(state, times): (&str, Option<f64>)| {
+            let point = Point::new().with("state", state).with("threads", 16);
+            let point = point.with("method", "lseek, read").with("block_size", 4096);
+            let speed = 1_526.655_714 * 1_048_576.0 * times?;
+            Some(result(point, vec![estimate("throughput", speed, 0.02)]))
+        };
+        let points = [("warm", warm), ("cold", cold)];
+        let points = points.into_iter().filter_map(point).collect();
+        let judged = reproduced(Report::B, "b_blocks", "file.sum", points);
+        let first = &judged.tables[0].figures[0];
+        (first.outcome, first.reason.clone().unwrap_or_default())
+    };
+    let (outcome, reason) = judged(Some(6.0), Some(1.0));
+    assert_eq!(outcome, Outcome::AsReported);
+    assert!(
+        reason.contains("warm (") && reason.contains("cold ("),
+        "{reason}"
+    );
+    assert_eq!(judged(Some(1.0), Some(0.2)).0, Outcome::AsReported);
+    assert_eq!(judged(Some(6.0), Some(0.2)).0, Outcome::Differs);
+    let (outcome, reason) = judged(Some(6.0), None);
+    assert_eq!(outcome, Outcome::Undecided);
+    assert!(reason.contains("cold (not measured)"), "{reason}");
+}
+
+#[test]
+fn times_of_files_of_different_sizes_grow_with_their_work() {
+    let points = [409_600_u64, 4_096_000_000].map(|size| {
+        let point = Point::new().with("block_size", 4096).with("work", "copy");
+        let point = point.with("program", "dd").with("file_size", size);
+        result(point, vec![estimate("throughput", 1e9, 0.01)])
+    });
+    let judged = reproduced(Report::A, "a_dd", "file.against_dd", points.into());
+    let shapes = judged.tables[0].shapes.iter();
+    let mut growth = shapes.filter(|it| it.kind == ShapeKind::Growth && it.series == "dd");
+    let here = growth.next().and_then(|it| it.here).expect("both ends");
+    assert!((here.value - 1.0).abs() < 0.01, "{here:?}");
+}
+
+#[test]
 fn two_series_cross_where_the_report_has_it_or_elsewhere() {
     // Of each number of threads: the spin lock's time, and the lock's.
     let later = [(10.0, 20.0), (30.0, 60.0), (99.0, 200.0)];
@@ -137,7 +199,8 @@ fn a_crossover_has_the_unit_of_its_axis_and_places_that_were_not_measured_decide
             let point = Point::new()
                 .with("buffer_size", size)
                 .with("file_size", 64 << 20);
-            measured(point, [("start_total", mapped), ("total", 1000.0)], 0.02)
+            let totals = [("start_total_timed", mapped), ("total_timed", 1000.0)];
+            measured(point, totals, 0.02)
         });
         let judged = reproduced(Report::E, "Figure 22", "file.phases", points.collect());
         let shapes = judged.tables[0].shapes.clone().into_iter();

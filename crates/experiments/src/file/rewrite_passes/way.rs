@@ -1,10 +1,10 @@
 //! The ways of reading a file through and of writing it through again.
 
-use crate::file::MIB;
+use crate::file::{KIB, MIB};
 use crate::prelude::*;
 use instrument::point::{AxisKind, Level, LevelOf};
-use platform::file::{Access, LockedFile, OpenMode, open_read_write};
-use platform::memory::FileMapping;
+use platform::file::{Access, LockedFile, OpenMode, open_read, open_read_write};
+use platform::memory::{FileMapping, PageSize, page_bytes};
 use platform::stdio::{Buffering, Stream};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -84,6 +84,9 @@ pub(in crate::file) enum Way {
     /// follows.
     #[choice("mmap of offset 0, as printed")]
     MappingOfStart,
+    /// The report's listing: it opens the file for reading and writes to it, which fails each time.
+    #[choice("fread, fwrite opened for reading, as printed")]
+    StdioReadOnly,
 }
 
 impl Way {
@@ -98,6 +101,10 @@ impl Way {
         Ok(match self {
             Self::Stdio => Opened::Stdio(Stream::over(plain()?, Buffering::Default)?),
             Self::StdioUnbuffered => Opened::Stdio(Stream::over(plain()?, Buffering::None)?),
+            Self::StdioReadOnly => {
+                let file = open_read(path, OpenMode::Plain)?;
+                Opened::ReadOnly(Stream::over(file, Buffering::Default)?)
+            }
             Self::Calls => Opened::Calls(plain()?),
             Self::CallsSync => Opened::Calls(open(OpenMode::Synchronous)?),
             Self::Mapping | Self::MappingOfStart => Opened::Mapping {
@@ -111,6 +118,8 @@ impl Way {
 /// A file opened to be read and written in chunks.
 pub(super) enum Opened {
     Stdio(Stream),
+    /// A stream that cannot be written to.
+    ReadOnly(Stream),
     Calls(File),
     Mapping {
         file: LockedFile,
@@ -119,12 +128,24 @@ pub(super) enum Opened {
     },
 }
 
+/// Maps `len` bytes of the file at `offset`, from the start of the page that holds the first: that byte's place in the
+/// mapping goes with it.
+pub(in crate::file) fn map_part(
+    file: &mut LockedFile,
+    offset: u64,
+    len: u64,
+) -> Result<(FileMapping<'_>, usize), MeasureError> {
+    let before = offset % page_bytes(PageSize::Base).unwrap_or(4 * KIB);
+    let mapping = FileMapping::new(file, offset - before, (before + len) as usize)?;
+    Ok((mapping, before as usize))
+}
+
 impl Opened {
     /// Reads the file from its start into `chunk`, as often as it takes.
     pub(super) fn read(&mut self, len: u64, chunk: &mut [u8]) -> Result<(), MeasureError> {
         let offsets = (0..len).step_by(chunk.len());
         match self {
-            Self::Stdio(stream) => {
+            Self::Stdio(stream) | Self::ReadOnly(stream) => {
                 stream.seek(0)?;
                 for _ in offsets {
                     if stream.read(chunk)? < chunk.len() {
@@ -140,8 +161,8 @@ impl Opened {
                 .map_err(MeasureError::system("read the scratch file")),
             Self::Mapping { file, of_start } => offsets.into_iter().try_for_each(|offset| {
                 let offset = if *of_start { 0 } else { offset };
-                let mapping = FileMapping::new(file, offset, chunk.len())?;
-                chunk.copy_from_slice(mapping.as_slice());
+                let (mapping, at) = map_part(file, offset, chunk.len() as u64)?;
+                chunk.copy_from_slice(&mapping.as_slice()[at..]);
                 mapping.ensure_whole()?;
                 if *of_start {
                     drop(mapping);
@@ -163,17 +184,26 @@ impl Opened {
                 }
                 Ok(stream.flush()?)
             }
+            Self::ReadOnly(stream) => {
+                stream.seek(0)?;
+                for _ in offsets {
+                    if stream.write(chunk).is_ok() {
+                        return Err(MeasureError::Unsupported(
+                            "a stream that was opened for reading took what was written".into(),
+                        ));
+                    }
+                }
+                Ok(())
+            }
             Self::Calls(file) => file
                 .seek(SeekFrom::Start(0))
                 .and_then(|_| offsets.into_iter().try_for_each(|_| file.write_all(chunk)))
                 .map_err(MeasureError::system("write the scratch file")),
             Self::Mapping { file, of_start } => offsets.into_iter().try_for_each(|offset| {
                 let offset = if *of_start { 0 } else { offset };
-                let mut mapping = FileMapping::new(file, offset, chunk.len())?;
+                let (mut mapping, at) = map_part(file, offset, chunk.len() as u64)?;
                 let bytes = mapping.as_mut_slice();
-                bytes
-                    .expect("the file is locked for writing")
-                    .copy_from_slice(chunk);
+                bytes.expect("the file is locked for writing")[at..].copy_from_slice(chunk);
                 mapping.ensure_whole()?;
                 if *of_start {
                     drop(mapping);
@@ -217,21 +247,40 @@ mod tests {
     }
 
     #[test]
+    fn the_listing_that_opens_for_reading_writes_nothing() {
+        let scratch = scratch();
+        let path = scratch.path().join("file");
+        fs::write(&path, vec![1; 65536]).expect("there is room");
+        let mut file = Way::StdioReadOnly.open(&path).expect("it opens");
+        let mut chunk = vec![0xff; 16384];
+        for _ in 0..2 {
+            file.read(65536, &mut chunk).expect("it reads");
+            assert_eq!(chunk, vec![1; 16384]);
+            file.write(65536, &[7; 16384]).expect("each call fails");
+            assert_eq!(fs::read(&path).expect("there"), vec![1; 65536]);
+        }
+    }
+
+    #[test]
     fn every_way_reads_and_writes_the_whole_file() {
         let scratch = scratch();
         let path = scratch.path().join("file");
-        let whole = Way::ALL.iter().filter(|way| **way != Way::MappingOfStart);
+        let mistaken = [Way::MappingOfStart, Way::StdioReadOnly];
+        let whole = Way::ALL.iter().filter(|way| !mistaken.contains(way));
         for (index, way) in whole.enumerate() {
-            let name = way.name();
-            fs::write(&path, vec![index as u8; 65536]).expect("there is room");
-            let mut file = way.open(&path).expect(name);
-            let mut chunk = vec![0xff; 16384];
-            file.read(65536, &mut chunk).expect(name);
-            assert_eq!(chunk, vec![index as u8; 16384], "{name}");
-            file.write(65536, &[7; 16384]).expect(name);
-            assert_eq!(fs::read(&path).expect("there"), vec![7; 65536], "{name}");
-            file.read(65536, &mut chunk).expect(name);
-            assert_eq!(chunk, vec![7; 16384], "{name}");
+            // The smaller ones are parts of a page.
+            for size in [16384, 1024] {
+                let name = way.name();
+                fs::write(&path, vec![index as u8; 65536]).expect("there is room");
+                let mut file = way.open(&path).expect(name);
+                let mut chunk = vec![0xff; size];
+                file.read(65536, &mut chunk).expect(name);
+                assert_eq!(chunk, vec![index as u8; size], "{name}");
+                file.write(65536, &vec![7; size]).expect(name);
+                assert_eq!(fs::read(&path).expect("there"), vec![7; 65536], "{name}");
+                file.read(65536, &mut chunk).expect(name);
+                assert_eq!(chunk, vec![7; size], "{name}");
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Findings and figures of `threads.lock`: spinning against blocking.
 
 use super::{
-    BODY, Body, COMPLEX_STEPS, ENTRY, LENGTHS, LOCK, LONG_STEPS, LockType, MIDDLE, PAIR, RUN,
-    SHORT_SLICE_US, SLICE, THREADS, at,
+    ACROSS_A_SLICE, BODY, Body, COMPLEX_STEPS, ENTRY, LENGTHS, LOCK, LONG_STEPS, LockType, MIDDLE,
+    PAIR, RUN, SHORT_SLICE_US, SLICE, THREADS, at,
 };
 use crate::estimates::{by_ratio, grade, ratio, side_by_side};
 use crate::figures::{axis_of, bars, curves, logarithmic};
@@ -216,6 +216,16 @@ pub(in crate::threads) fn spin_and_block<'r>(
             entry(LockType::PthreadMutex)?,
         );
         Some((steps, spin, block))
+    })
+}
+
+/// The same of a run of user threads on one worker.
+pub(in crate::threads) fn user_spin_and_block<'r>(
+    results: &'r Results,
+) -> impl Iterator<Item = (u64, &'r Estimate, &'r Estimate)> {
+    ACROSS_A_SLICE.into_iter().filter_map(|steps| {
+        let run = |lock| results.sound(RUN, &at(Body::complex(steps), lock, MIDDLE));
+        Some((steps, run(LockType::SpinLock)?, run(LockType::Lock)?))
     })
 }
 

@@ -2,7 +2,7 @@
 
 mod findings;
 
-pub(super) use findings::{spin_and_block, step_ns};
+pub(super) use findings::{spin_and_block, step_ns, user_spin_and_block};
 
 use super::kind::UserThreads;
 use crate::prelude::*;
@@ -102,7 +102,11 @@ pub(super) const PAIR: Count = Count(2);
 const LENGTHS: [u64; 5] = [10, 100, 1000, 10_000, 100_000];
 
 /// Steps of the section whose length shows that the body is computed.
-const LONG_STEPS: u64 = 10 * COMPLEX_STEPS;
+pub(super) const LONG_STEPS: u64 = 10 * COMPLEX_STEPS;
+
+/// Lengths of the section, from far within a slice to several slices, in which the locks of user threads are compared,
+/// in steps.
+const ACROSS_A_SLICE: [u64; 5] = [COMPLEX_STEPS, LONG_STEPS, 100_000, 400_000, 4_000_000];
 
 /// The slice in runs of the *simple yield* body and in all long runs. It is as short as can be
 /// afforded, so that 99 threads that burn their slices are done within a second.
@@ -148,8 +152,8 @@ const DESIGN: Design = Design {
          µs with the body *simple yield* and in long runs. With `--at slice=16ms`, as long as the \
          report's, all user threads have that slice; with *simple yield*, spinning threads burn a slice for each \
          that goes before them, which takes 78 s for 99 of them. `turns_taken` is the number of \
-         preemptions in one run of *simple yield*. In such a run, spinning threads are timed from \
-         before the runtime starts."
+         preemptions in one run of *simple yield* with spinning threads, or of a section of more than {LONG_STEPS} \
+         steps. Such runs are timed from before the runtime starts."
     ),
     source: "Report D, Table 1",
     axes: &[BODY.axis(), LOCK.axis(), THREADS.axis(), SLICE.axis()],
@@ -210,6 +214,11 @@ impl Experiment for Lock {
                     add(body, lock, Count(threads));
                 }
             }
+        }
+        let across: &[u64] = if quick { &[] } else { &ACROSS_A_SLICE };
+        for &steps in across {
+            add(Body::complex(steps), LockType::Lock, MIDDLE);
+            add(Body::complex(steps), LockType::SpinLock, MIDDLE);
         }
         let lengths: &[u64] = if quick { &LENGTHS[..3] } else { &LENGTHS };
         for &steps in lengths {

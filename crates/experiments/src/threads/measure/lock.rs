@@ -5,8 +5,8 @@ use super::{CHECKED_ENTRIES, Exclusive, LONG_RUN_NS, START, check, check_lock, r
 use crate::prelude::*;
 use crate::threads::kind::UserThreads;
 use crate::threads::lock::{
-    BODY, Body, ENTRY, LOCK, LONG_SLICE_US, Lock, LockType, PAIR, RUN, SHORT_SLICE_US, SLICE,
-    THREADS, TURNS_TAKEN,
+    BODY, Body, ENTRY, LOCK, LONG_SLICE_US, LONG_STEPS, Lock, LockType, PAIR, RUN, SHORT_SLICE_US,
+    SLICE, THREADS, TURNS_TAKEN,
 };
 use crate::together::start_together;
 use platform::lock::{PthreadMutex, PthreadSpin};
@@ -95,16 +95,19 @@ fn user(
     };
     let take = |outcome: Result<Entered, WorkloadError>| outcome.map_err(refused);
 
-    if yields && lock == LockKind::Spinning && threads > 1 {
-        let mut turns = Vec::new();
+    let burns_slices = yields && lock == LockKind::Spinning && threads > 1;
+    let is_long = matches!(section, Section::Compute(steps) if steps > LONG_STEPS);
+    if workers == 1 && (burns_slices || is_long) {
+        let mut runs = Vec::new();
         let enter = || {
-            let entered = take(run.enter_once(1))?;
-            turns.push(entered.statistics.preemptions);
-            check(entered.value, section, threads)
+            runs.push(take(run.enter_once(1))?);
+            Ok(())
         };
         sampler.once(RUN, 1.0, |_| Ok(()), enter)?;
-        let turns = turns.into_iter();
-        turns.for_each(|turns| sampler.value(TURNS_TAKEN, turns as f64));
+        for entered in runs {
+            check(entered.value, section, threads)?;
+            sampler.value(TURNS_TAKEN, entered.statistics.preemptions as f64);
+        }
         return Ok(());
     }
     let entered = take(long_run.enter_together(CHECKED_ENTRIES))?;
@@ -170,6 +173,15 @@ mod tests {
         // On a busy machine a tick may be late, and strike twice as well as not at all.
         let turns = values(&samples, TURNS_TAKEN);
         assert!(turns.iter().all(|turns| *turns >= 4.0), "{turns:?}");
+    }
+
+    #[test]
+    fn sections_longer_than_a_slice_are_measured_by_their_runs_alone() {
+        for lock in [LockType::Lock, LockType::SpinLock] {
+            let point = point(Body::complex(20_000), lock, Count(3)).at(SLICE, Count(50));
+            let samples = sampled(&Lock, &point, &[RUN, TURNS_TAKEN]);
+            assert_eq!(count(&samples, ENTRY), 0);
+        }
     }
 
     #[test]

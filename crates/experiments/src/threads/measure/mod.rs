@@ -25,6 +25,7 @@ fn refused(error: WorkloadError) -> MeasureError {
     match error {
         WorkloadError::Build(error) => MeasureError::Unsupported(error.to_string()),
         WorkloadError::Start(error) => MeasureError::system("start threads")(error),
+        WorkloadError::Transfer(error) => MeasureError::system("transfer the scratch file")(error),
     }
 }
 
