@@ -191,30 +191,3 @@ pub(super) fn curve<'r>(
     let levels = [WORK.at(work), PROGRAM.at(program)];
     results.along(BLOCK_SIZE, THROUGHPUT, &levels)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::file::testing::scratch;
-    use crate::made_up::{count, measure};
-
-    #[test]
-    fn each_work_is_done_by_both() {
-        let scratch = scratch();
-        for &work in Work::ALL {
-            for &program in Program::ALL {
-                let point = Point::new().at(WORK, work).at(PROGRAM, program);
-                let point = point
-                    .at(BLOCK_SIZE, Bytes(4 * KIB))
-                    .at(FILE_SIZE, Bytes(MIB));
-                match measure(&AgainstDd, &point, scratch.path()) {
-                    Ok((samples, _)) => assert!(count(&samples, THROUGHPUT) >= 1),
-                    Err(error) => {
-                        assert!(program == Program::Dd, "{error}");
-                        println!("skipped: {error}");
-                    }
-                }
-            }
-        }
-    }
-}
