@@ -19,7 +19,7 @@ Examples:
   oscope ab --parameter level=1,3,9 -- 'gzip -{level} -c big.txt'
   oscope ab --timeout 10s --ignore-failure -- './solve --fast' './solve --exact'
   oscope ab process.calls --vary dir=/mnt/a,/mnt/b
-  oscope ab memory.latency --vary 'pages=4 KiB pages,2 MiB pages' --at working_set=16MiB
+  oscope ab process.calls --vary call=getpid,lseek --at optimisation=3
   oscope ab memory --vary sysfs:/sys/kernel/mm/transparent_hugepage/enabled=always,never
   oscope ab --fail-on slower --budget 1min --export-json times.json -- ./before ./after
 
