@@ -221,7 +221,7 @@ fn points<'t>(
 }
 
 /// The point with this level too, in the order of the axes.
-fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
+pub(crate) fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
     let is_meant = |known: &&Axis<&str>| known.name == axis;
     let kind = design.axes.iter().find(is_meant).map(|axis| axis.kind);
     let level = match kind.unwrap_or_else(|| panic!("{} has no axis {axis}", design.id)) {

@@ -103,6 +103,11 @@ pub(crate) fn by_ratio(key: &str, said: Sentence, ratio: &Quantity) -> Finding {
     Finding::new(key, said).graded(grade(ratio, 1.0))
 }
 
+/// The findings that follow, in this order.
+pub(crate) fn found<const N: usize>(findings: [Option<Finding>; N]) -> Vec<Finding> {
+    findings.into_iter().flatten().collect()
+}
+
 /// The grade of a sentence that only states `values`, each with its interval.
 pub(crate) fn known(values: &[&Quantity]) -> Grade {
     if values.iter().any(|value| value.known() == Known::Nothing) {

@@ -29,9 +29,12 @@ mod judging;
 mod lines;
 #[cfg(test)]
 mod made_up;
+#[cfg(all(test, target_os = "linux"))]
+mod measured;
 mod memory;
 mod optimisation;
 mod other_core;
+mod planning;
 mod prelude;
 mod process;
 pub mod programs;

@@ -45,14 +45,22 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "Loops over pieces of a block are about as fast on Linux and on Windows.",
         source: "Report E, section 7.1",
         experiments: &[SUBLOOP],
-        test: |evidence| alike(&gains(evidence, SUBLOOP, &["write"], |_| true)),
+        test: |evidence| compared(evidence, SUBLOOP, &["write"], |_| true, alike),
     },
     Claim {
         key: "linux_is_faster_in_synchronous_reads",
         says: "With O_SYNC, Linux reads faster than Windows.",
         source: "Report E, section 7.2",
         experiments: &[PASSES],
-        test: |evidence| faster_on_linux(&gains(evidence, PASSES, &["read", "read_again"], waits)),
+        test: |evidence| {
+            compared(
+                evidence,
+                PASSES,
+                &["read", "read_again"],
+                waits,
+                faster_on_linux,
+            )
+        },
     },
     Claim {
         key: "windows_is_faster_in_asynchronous_reads",
@@ -60,7 +68,13 @@ pub(crate) const CLAIMS: &[Claim] = &[
         source: "Report E, section 7.2",
         experiments: &[PASSES],
         test: |evidence| {
-            faster_on_windows(&gains(evidence, PASSES, &["read", "read_again"], waits_not))
+            compared(
+                evidence,
+                PASSES,
+                &["read", "read_again"],
+                waits_not,
+                faster_on_windows,
+            )
         },
     },
     Claim {
@@ -68,49 +82,49 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "With O_SYNC, Windows writes faster than Linux, at any size.",
         source: "Report E, section 7.2",
         experiments: &[PASSES],
-        test: |evidence| faster_on_windows(&gains(evidence, PASSES, &["rewrite"], waits)),
+        test: |evidence| compared(evidence, PASSES, &["rewrite"], waits, faster_on_windows),
     },
     Claim {
         key: "asynchronous_writes_are_alike_on_both_systems",
         says: "Without O_SYNC, Linux and Windows write about as fast.",
         source: "Report E, section 7.2",
         experiments: &[PASSES],
-        test: |evidence| alike(&gains(evidence, PASSES, &["rewrite"], waits_not)),
+        test: |evidence| compared(evidence, PASSES, &["rewrite"], waits_not, alike),
     },
     Claim {
         key: "linux_is_faster_in_order_in_small_chunks",
         says: "In order, in chunks below 64 KiB, Linux reads faster than Windows.",
         source: "Report E, section 7.2",
         experiments: &[RANDOM],
-        test: |evidence| faster_on_linux(&gains(evidence, RANDOM, &["sequential"], is_small)),
+        test: |evidence| compared(evidence, RANDOM, &["sequential"], is_small, faster_on_linux),
     },
     Claim {
         key: "large_chunks_in_order_are_alike_on_both_systems",
         says: "In order, in chunks above 64 KiB, Linux and Windows read about as fast.",
         source: "Report E, section 7.2",
         experiments: &[RANDOM],
-        test: |evidence| alike(&gains(evidence, RANDOM, &["sequential"], is_large)),
+        test: |evidence| compared(evidence, RANDOM, &["sequential"], is_large, alike),
     },
     Claim {
         key: "random_order_is_alike_on_both_systems",
         says: "In random order, Linux and Windows read about as fast, in chunks of all sizes.",
         source: "Report E, section 7.2",
         experiments: &[RANDOM],
-        test: |evidence| alike(&gains(evidence, RANDOM, &["random"], |_| true)),
+        test: |evidence| compared(evidence, RANDOM, &["random"], |_| true, alike),
     },
     Claim {
         key: "linux_is_faster_in_random_order_in_small_chunks",
         says: "In random order, in chunks below 64 KiB, Linux reads faster than Windows.",
         source: "Report E, section 7.2",
         experiments: &[RANDOM],
-        test: |evidence| faster_on_linux(&gains(evidence, RANDOM, &["random"], is_small)),
+        test: |evidence| compared(evidence, RANDOM, &["random"], is_small, faster_on_linux),
     },
     Claim {
         key: "windows_is_faster_in_random_order_in_large_chunks",
         says: "In random order, in chunks above 64 KiB, Windows reads faster than Linux.",
         source: "Report E, section 7.2",
         experiments: &[RANDOM],
-        test: |evidence| faster_on_windows(&gains(evidence, RANDOM, &["random"], is_large)),
+        test: |evidence| compared(evidence, RANDOM, &["random"], is_large, faster_on_windows),
     },
     Claim {
         key: "linux_is_faster_in_all_ways_to_call",
@@ -118,12 +132,13 @@ pub(crate) const CLAIMS: &[Claim] = &[
         source: "Report E, section 7.3",
         experiments: &[STYLES],
         test: |evidence| {
-            faster_on_linux(&gains(
+            compared(
                 evidence,
                 STYLES,
                 &["unoptimised", "optimised"],
                 |_| true,
-            ))
+                faster_on_linux,
+            )
         },
     },
     Claim {
@@ -132,36 +147,31 @@ pub(crate) const CLAIMS: &[Claim] = &[
         source: "Report E, section 6.1.2",
         experiments: &[ARITHMETIC],
         test: |evidence| {
-            alike(&gains(
+            compared(
                 evidence,
                 ARITHMETIC,
                 &["latency", "throughput"],
                 |_| true,
-            ))
+                alike,
+            )
         },
     },
 ];
 
-/// What two runs show: how many times as fast Linux is at each point that both have.
-enum Gains {
-    /// Linux has not measured it.
-    NotMeasured,
-    /// No run on Windows has.
-    NoWindows,
-    Of(Vec<((), Quantity)>),
-}
+/// How many times as fast Linux is at each point that both runs have.
+type Gains = [((), Quantity)];
 
-fn gains(
+/// Judges these metrics at the points that are meant, if both runs have the experiment called `id`.
+fn compared(
     evidence: &Evidence<'_>,
     id: &str,
     metrics: &[&str],
     is_meant: fn(&Point) -> bool,
-) -> Gains {
-    let Some(linux) = evidence.of(id) else {
-        return Gains::NotMeasured;
-    };
+    judge: fn(&Gains) -> Option<Judgement>,
+) -> Option<Judgement> {
+    let linux = evidence.of(id)?;
     let Some(windows) = evidence.on_windows(id) else {
-        return Gains::NoWindows;
+        return Some(no_windows());
     };
     let mut gains = Vec::new();
     for here in linux.points.iter().filter(|it| is_meant(&it.point)) {
@@ -180,7 +190,7 @@ fn gains(
             gains.extend(gain.map(|gain| ((), gain)));
         }
     }
-    Gains::Of(gains)
+    judge(&gains)
 }
 
 /// True if both points are the same but for what follows from the machine.
@@ -212,19 +222,6 @@ fn is_large(point: &Point) -> bool {
     point.level(CHUNK).is_ok_and(|chunk| chunk > CHANGE)
 }
 
-impl Gains {
-    fn judged(
-        &self,
-        judge: impl FnOnce(&[((), Quantity)]) -> Option<Judgement>,
-    ) -> Option<Judgement> {
-        match self {
-            Self::NotMeasured => None,
-            Self::NoWindows => Some(no_windows()),
-            Self::Of(gains) => judge(gains),
-        }
-    }
-}
-
 /// The judgement without a run on Windows.
 fn no_windows() -> Judgement {
     let said = sentence!(
@@ -235,36 +232,29 @@ fn no_windows() -> Judgement {
 }
 
 fn faster_on_linux(gains: &Gains) -> Option<Judgement> {
-    gains.judged(|gains| {
-        larger_among(1.0 + MARGIN, gains, |[((), least), ((), most)]| {
-            sentence!("Linux is {least} to {most} as fast as Windows.")
-        })
+    larger_among(1.0 + MARGIN, gains, |[((), least), ((), most)]| {
+        sentence!("Linux is {least} to {most} as fast as Windows.")
     })
 }
 
 fn faster_on_windows(gains: &Gains) -> Option<Judgement> {
-    gains.judged(|gains| {
-        let turned = gains.iter().map(|((), gain)| {
-            let turned = Quantity {
-                value: 1.0 / gain.value,
-                interval: gain.interval.and_then(|interval| interval.inverse()),
-                ..*gain
-            };
-            ((), turned)
-        });
-        larger_among(
-            1.0 + MARGIN,
-            &turned.collect::<Vec<_>>(),
-            |[((), least), ((), most)]| sentence!("Windows is {least} to {most} as fast as Linux."),
-        )
+    let turned = gains.iter().map(|((), gain)| {
+        let turned = Quantity {
+            value: 1.0 / gain.value,
+            interval: gain.interval.and_then(|interval| interval.inverse()),
+            ..*gain
+        };
+        ((), turned)
+    });
+    let turned: Vec<_> = turned.collect();
+    larger_among(1.0 + MARGIN, &turned, |[((), least), ((), most)]| {
+        sentence!("Windows is {least} to {most} as fast as Linux.")
     })
 }
 
 fn alike(gains: &Gains) -> Option<Judgement> {
-    gains.judged(|gains| {
-        alike_along(ALMOST, gains, |[least, most]| {
-            sentence!("Linux is {least} to {most} as fast as Windows.")
-        })
+    alike_along(ALMOST, gains, |[least, most]| {
+        sentence!("Linux is {least} to {most} as fast as Windows.")
     })
 }
 

@@ -9,6 +9,7 @@ use crate::point::{AxisOf, Level, LevelOf, Point};
 use crate::sample::Batch;
 use platform::machine::Machine;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The estimates of one experiment in one run.
 #[derive(Clone, Debug)]
@@ -140,6 +141,12 @@ impl Results<'_> {
             .collect();
         curve.sort_by(|(one, _), (other, _)| one.cmp(other));
         curve
+    }
+
+    /// The levels on `axis` that were measured, in ascending order.
+    pub fn levels<L: LevelOf + Ord>(&self, axis: AxisOf<L>) -> BTreeSet<L> {
+        let levels = self.points.iter().map(|result| result.point.level(axis));
+        levels.filter_map(Result::ok).collect()
     }
 
     /// The estimates of `metric` along the axis `x` at the points with these levels, as one series

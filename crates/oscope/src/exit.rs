@@ -55,6 +55,14 @@ impl From<Exit> for ExitCode {
 #[error("{0}")]
 pub struct WrongUse(pub String);
 
+/// Returns a [`WrongUse`] with a formatted sentence, as `anyhow::bail` does with other errors.
+macro_rules! refuse {
+    ($($sentence:tt)*) => {
+        return Err($crate::exit::WrongUse(format!($($sentence)*)).into())
+    };
+}
+pub(crate) use refuse;
+
 impl From<clap::Error> for WrongUse {
     /// The first line: the others explain a command line that the user did not write.
     fn from(error: clap::Error) -> Self {

@@ -1,7 +1,7 @@
 //! The limits of a run on a machine with other work, and the work that it could disturb.
 
 use crate::arguments::{Common, Run};
-use crate::exit::WrongUse;
+use crate::exit::refuse;
 use crate::progress::Voice;
 use crate::stored;
 use anyhow::Result;
@@ -22,13 +22,11 @@ pub fn apply(arguments: &Run, voice: &Voice) -> Result<Limits> {
         return Ok(limits);
     }
     if limits.need_storage_counts() && !usage::counts_storage() {
-        return Err(WrongUse(
+        refuse!(
             "`written` and `rate` cannot be kept here, since the system does not count what a program \
              writes (/proc/self/io): name limits without them, such as \
              `--limit processor=25%,cpus=1,memory=512MiB,disk=0`"
-                .into(),
-        )
-        .into());
+        );
     }
     if let Some(most) = limits.cpus {
         let allowed = placement::allowed_cpus()?;

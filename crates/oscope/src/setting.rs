@@ -2,7 +2,7 @@
 //! user can name, a directory and a receiver on another machine.
 
 use crate::arguments::Run as Arguments;
-use crate::exit::WrongUse;
+use crate::exit::{WrongUse, refuse};
 use crate::progress::Voice;
 use crate::token_file;
 use anyhow::Result;
@@ -82,10 +82,12 @@ pub fn check_named(arguments: &Arguments, chosen: &[&dyn Experiment]) -> Result<
         .find(|(is_named, taken)| *is_named && !is_used(taken))
     {
         None => Ok(()),
-        Some((_, taken)) => Err(WrongUse(format!(
+        Some((_, taken)) => refuse!(
             "`{}` {}, and that is not to be measured: `{}`",
-            taken.option, taken.purpose, taken.example
-        ))),
+            taken.option,
+            taken.purpose,
+            taken.example
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The stored runs, as the command line names them.
 
 use crate::arguments::{Common, Sharing};
-use crate::exit::WrongUse;
+use crate::exit::{WrongUse, refuse};
 use crate::{output, sanitise};
 use anyhow::{Context, Result};
 use platform::file::open_input;
@@ -289,10 +289,7 @@ pub fn side(common: &Common, text: &str) -> Result<Side> {
     for (index, run) in runs.iter().enumerate() {
         let id = &run.header.id;
         if runs[..index].iter().any(|other| other.header.id == *id) {
-            return Err(WrongUse(format!(
-                "'{text}' names the same run twice; sessions are separate runs"
-            ))
-            .into());
+            refuse!("'{text}' names the same run twice; sessions are separate runs");
         }
     }
     Ok(Side {

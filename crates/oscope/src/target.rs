@@ -1,7 +1,7 @@
 //! Output files: written completely or not at all. They replace existing files only if allowed.
 
 use crate::arguments::{Common, Output};
-use crate::exit::{WrongUse, first_error};
+use crate::exit::{WrongUse, first_error, refuse};
 use crate::{output, stored};
 use anyhow::{Context, Result, bail};
 use files::{Partial, Watch, is_standard_output, names_standard_output};
@@ -158,19 +158,15 @@ pub fn keep_apart(outputs: &[&Path], common: &Common) -> Result<(), WrongUse> {
         let name = output.display();
         if let Some(other) = outputs[..index].iter().find(|other| are_one(other, output)) {
             let other = other.display();
-            return Err(WrongUse(format!(
-                "{other} and {name} are the same file: name two files"
-            )));
+            refuse!("{other} and {name} are the same file: name two files");
         }
         if names_standard_output(output) && common.json {
-            return Err(WrongUse(format!(
-                "`--json` writes to standard output, as {name} does: name a file"
-            )));
+            refuse!("`--json` writes to standard output, as {name} does: name a file");
         }
         if !names_standard_output(output) && is_standard_output(output) {
-            return Err(WrongUse(format!(
+            refuse!(
                 "{name} is the standard output of this command, where its report goes: name another file"
-            )));
+            );
         }
     }
     Ok(())
@@ -188,9 +184,7 @@ pub fn refuse_terminal(document: &str, instead: &str) -> Result<(), WrongUse> {
     if !std::io::stdout().is_terminal() {
         return Ok(());
     }
-    Err(WrongUse(format!(
-        "{document} is not printed on a terminal: {instead}, or use a pipe"
-    )))
+    refuse!("{document} is not printed on a terminal: {instead}, or use a pipe")
 }
 
 /// Writes contents to standard output; a terminal gets sanitised text.
@@ -214,10 +208,10 @@ fn spare_stores(path: &Path, common: &Common) -> Result<(), WrongUse> {
     for store in std::iter::once(path.to_owned()).chain(auxiliary) {
         let is_in_use = in_use.as_ref().is_some_and(|used| is_same(used, &store));
         if is_in_use || is_store(&store) {
-            return Err(WrongUse(format!(
+            refuse!(
                 "{} belongs to a store of runs, which is never written over: name another file",
                 path.display()
-            )));
+            );
         }
     }
     Ok(())

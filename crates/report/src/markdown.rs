@@ -40,12 +40,10 @@ fn put(to: &mut String, level: usize, block: &Block<'_>) {
         ),
         Block::Table(all) => {
             let (first, others) = all.divided();
-            to.push('\n');
-            table(to, &first);
+            *to += "\n";
+            *to += &table(&first);
             others.map_or(Ok(()), |others| {
-                let mut rest = String::new();
-                table(&mut rest, &others);
-                fold(to, &format!("{} more", others.rows()), &rest)
+                fold(to, &format!("{} more", others.rows()), &table(&others))
             })
         }
         Block::Chart(Chart {
@@ -83,15 +81,17 @@ fn fold(to: &mut String, summary: &str, body: &str) -> std::fmt::Result {
     )
 }
 
-fn table(to: &mut String, table: &Table) {
+/// A table alone.
+pub fn table(table: &Table) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let columns = &table.columns;
-    *to += &row(columns.iter().map(|it| escaped(&it.title)).collect());
+    let mut painted = row(columns.iter().map(|it| escaped(&it.title)).collect());
     let rule = |it: &crate::document::Column| if it.is_number() { "---:" } else { "---" };
-    *to += &row(columns.iter().map(|it| rule(it).to_owned()).collect());
+    painted += &row(columns.iter().map(|it| rule(it).to_owned()).collect());
     for index in 0..table.rows() {
-        *to += &row(columns.iter().map(|it| line(&it.cells[index])).collect());
+        painted += &row(columns.iter().map(|it| line(&it.cells[index])).collect());
     }
+    painted
 }
 
 /// A text without line breaks.
@@ -99,7 +99,7 @@ fn line(text: &Text) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Words(Tone::Strong, words) if !words.is_empty() => format!("**{}**", escaped(words)),
         Piece::Words(Tone::Doubtful, words) => format!("{} ⚠", escaped(words)),
-        Piece::Command(command) if !command.contains('`') => format!("`{command}`"),
+        Piece::Command(command) if !command.contains(['`', '|']) => format!("`{command}`"),
         Piece::Command(command) => escaped(command),
         other => escaped(&other.plain()),
     };

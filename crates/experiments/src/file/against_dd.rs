@@ -209,8 +209,6 @@ pub(super) fn curve<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::testing::scratch;
-    use crate::made_up::{count, measure};
 
     #[test]
     fn a_file_beyond_the_planned_ones_gets_the_time_of_its_blocks() {
@@ -220,25 +218,5 @@ mod tests {
         };
         assert_eq!(least_ns(512, 512 * MIB), 0);
         assert!(least_ns(512, 2048 * MIB) > 2 * least_ns(4 * KIB, 2048 * MIB));
-    }
-
-    #[test]
-    fn each_work_is_done_by_both() {
-        let scratch = scratch();
-        for &work in Work::ALL {
-            for &program in Program::ALL {
-                let point = Point::new().at(WORK, work).at(PROGRAM, program);
-                let point = point
-                    .at(BLOCK_SIZE, Bytes(4 * KIB))
-                    .at(FILE_SIZE, Bytes(MIB));
-                match measure(&AgainstDd, &point, scratch.path()) {
-                    Ok((samples, _)) => assert!(count(&samples, THROUGHPUT) >= 1),
-                    Err(error) => {
-                        assert!(program == Program::Dd, "{error}");
-                        println!("skipped: {error}");
-                    }
-                }
-            }
-        }
     }
 }

@@ -210,23 +210,9 @@ fn read_over_seek(results: &Results, (read, seek): (Operation, Operation)) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::testing::scratch;
-    use crate::made_up::{count, measure};
 
     fn point(call: Operation, size: u64) -> Point {
         Point::new().at(CALL, call).at(FILE_SIZE, Bytes(size))
-    }
-
-    #[test]
-    fn both_calls_are_measured_in_three_ways() {
-        let scratch = scratch();
-        for call in Operation::of(System::here()) {
-            let measured = measure(&Call, &point(call, KIB), scratch.path());
-            let (samples, _) = measured.unwrap_or_else(|error| panic!("{call}: {error}"));
-            for metric in [RATE, WALL, THROUGHPUT] {
-                assert!(count(&samples, metric) >= 1, "{call} {metric:?}");
-            }
-        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
     BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
     whole_blocks,
 };
-use crate::estimates::{grade, ratio_within, ratios_within, side_by_side};
+use crate::estimates::{found, grade, ratio_within, ratios_within, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
 use crate::prelude::*;
@@ -139,10 +139,7 @@ impl Experiment for ColdWarm {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        [cold_over_warm(results), again(results)]
-            .into_iter()
-            .flatten()
-            .collect()
+        found([cold_over_warm(results), again(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

@@ -2,7 +2,7 @@
 
 use super::sync::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
 use super::{By, like};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use crate::together::{Slot, start_together};
@@ -221,27 +221,13 @@ fn gain(results: &Results) -> Option<Finding> {
              share each, {gain} of that."
         )
     };
-    let finding = Finding::new("gain", said).graded(grade(&gain, 1.0));
-    Some(finding.weighing(0.65))
+    Some(by_ratio("gain", said, &gain).weighing(0.65))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, measure, setting};
-
-    #[test]
-    fn commits_are_counted_either_way() {
-        let scratch = scratch();
-        if !can_be_cold(scratch.path()) {
-            return;
-        }
-        for point in GroupCommit.points(&setting(Profile::Quick)) {
-            let (samples, _) = measure(&GroupCommit, &point, scratch.path()).expect("a disk");
-            assert!(count(&samples, RATE) >= 1, "{point}");
-        }
-    }
+    use crate::file::testing::scratch;
 
     #[test]
     fn a_shared_wait_ends_when_the_block_is_safe() {

@@ -1,7 +1,7 @@
 //! `file.metadata`: the cost of creating, looking up, opening, renaming and removing files.
 
 use super::{By, by_profile, like};
-use crate::estimates::{grade, known, ratio, time_ns};
+use crate::estimates::{found, grade, known, ratio, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::fresh_place::FreshPlace;
 use crate::prelude::*;
@@ -107,10 +107,7 @@ impl Experiment for Metadata {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        [making(results), dearest_to_scale(results)]
-            .into_iter()
-            .flatten()
-            .collect()
+        found([making(results), dearest_to_scale(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

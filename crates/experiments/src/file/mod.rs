@@ -27,10 +27,12 @@ pub(crate) mod testing;
 
 pub use remote::RemoteDirectory;
 
+pub(crate) use crate::planning::{by_profile, powers};
+
 use crate::estimates::ratios;
 use crate::prelude::*;
 use instrument::experiment::Experiment;
-use instrument::plan::{Profile, Setting};
+use instrument::plan::Setting;
 use platform::memory::{Mapping, PageSize};
 use platform::storage::Storage;
 
@@ -180,15 +182,6 @@ const SHARE: u64 = 4;
 /// Files are this much smaller on rotating disks, where each random read takes milliseconds.
 const SMALLER_WHERE_IT_TURNS: u64 = 4;
 
-/// The value for `profile` out of those from quick to thorough.
-const fn by_profile<T: Copy>(profile: Profile, [quick, standard, thorough]: [T; 3]) -> T {
-    match profile {
-        Profile::Quick => quick,
-        Profile::Standard => standard,
-        Profile::Thorough => thorough,
-    }
-}
-
 /// The size of each of `files` scratch files in bytes: a power of two, at most the profile's out of those `wanted`.
 fn file_size(setting: &Setting, files: u64, wanted: [u64; 3]) -> u64 {
     let wanted = by_profile(setting.profile, wanted);
@@ -210,11 +203,6 @@ fn cold_file_size(setting: &Setting, files: u64, wanted: [u64; 3]) -> u64 {
     } else {
         size
     }
-}
-
-/// Powers of two from `smallest` to `largest`, both powers themselves.
-pub(crate) fn powers(smallest: u64, largest: u64) -> impl DoubleEndedIterator<Item = u64> {
-    (smallest.ilog2()..=largest.ilog2()).map(|exponent| 1 << exponent)
 }
 
 #[cfg(test)]

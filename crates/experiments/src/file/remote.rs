@@ -1,7 +1,7 @@
 //! `file.remote`: a directory on another machine against one on this.
 
 use super::{CHUNK_SIZE, KIB, MIB, THROUGHPUT, by_profile};
-use crate::estimates::{certain_if, grade, ratio};
+use crate::estimates::{certain_if, found, grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::lines::{bytes_in, line_through, values};
 use crate::prelude::*;
@@ -147,10 +147,7 @@ impl Experiment for Remote {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        [small_writes(results), line(results)]
-            .into_iter()
-            .flatten()
-            .collect()
+        found([small_writes(results), line(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

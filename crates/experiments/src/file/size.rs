@@ -11,7 +11,6 @@ use crate::figures::{axis_of, curves, scale_of};
 use crate::file;
 use crate::lines::{bytes_in, line_through};
 use crate::prelude::*;
-use std::collections::BTreeSet;
 
 /// The experiment `file.size`.
 pub(crate) struct SizeForATime;
@@ -92,7 +91,7 @@ impl Experiment for SizeForATime {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let largest = blocks(results).into_iter().next_back();
+        let largest = results.levels(BLOCK_SIZE).into_iter().next_back();
         largest
             .and_then(|block| size_finding(results, block))
             .into_iter()
@@ -108,7 +107,7 @@ impl Experiment for SizeForATime {
             THROUGHPUT,
             "Reading files of growing size",
             (axis_of(FILE_SIZE), scale_of(THROUGHPUT)),
-            blocks(results).into_iter().map(line).collect(),
+            results.levels(BLOCK_SIZE).into_iter().map(line).collect(),
             Vec::new(),
         )]
     }
@@ -116,13 +115,6 @@ impl Experiment for SizeForATime {
 
 fn largest(setting: &Setting) -> u64 {
     file::file_size(setting, 2, [32 * MIB, 256 * MIB, 1024 * MIB])
-}
-
-fn blocks(results: &Results) -> BTreeSet<Bytes> {
-    let points = results.points.iter();
-    points
-        .filter_map(|result| result.point.level(BLOCK_SIZE).ok())
-        .collect()
 }
 
 fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
@@ -150,22 +142,4 @@ fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
     };
     let finding = Finding::new(&format!("size_{}", block.0), said);
     Some(finding.graded(grade).weighing(0.2))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::file::testing::scratch;
-    use crate::made_up::{count, measure};
-
-    #[test]
-    fn files_are_read_in_blocks_of_each_size() {
-        let scratch = scratch();
-        for block in [128, 128 * KIB] {
-            let point = of_file(BLOCK_SIZE, block, MIB);
-            let measured = measure(&SizeForATime, &point, scratch.path());
-            let (samples, _) = measured.expect("it is there");
-            assert!(count(&samples, THROUGHPUT) >= 1);
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! `file.sync`: the cost of a write that waits until it is on the device.
 
 use super::{By, like};
-use crate::estimates::{grade, known, ratio};
+use crate::estimates::{by_ratio, found, grade, known, ratio};
 use crate::figures::{axis_of, bars, logarithmic};
 use crate::prelude::*;
 use instrument::curve::Curve;
@@ -103,10 +103,7 @@ impl Experiment for WaitingWrites {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        [safe_write(results), cheapest(results), append(results)]
-            .into_iter()
-            .flatten()
-            .collect()
+        found([safe_write(results), cheapest(results), append(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -229,7 +226,7 @@ fn append(results: &Results) -> Option<Finding> {
         "A write of 4 KiB and its fdatasync take {append} if they make the file longer, {times} as \
          long as over an existing block: fill a log file before its first use."
     );
-    let finding = Finding::new("append", said).graded(grade(&times, 1.0));
+    let finding = by_ratio("append", said, &times);
     (times.value > 1.0).then(|| finding.weighing(0.5))
 }
 
@@ -270,24 +267,7 @@ pub(super) fn make(path: &Path, blocks: u64) -> Result<File, MeasureError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{measure, setting};
-    use instrument::sample::Reading;
-
-    #[test]
-    fn every_way_writes_and_is_timed() {
-        let scratch = scratch();
-        if !can_be_cold(scratch.path()) {
-            return;
-        }
-        for point in WaitingWrites.points(&setting(Profile::Quick)) {
-            let (samples, _) = measure(&WaitingWrites, &point, scratch.path()).expect("a disk");
-            let Reading::Latencies { count, p50_ns, .. } = samples[0].reading else {
-                panic!("{point}: {samples:?}");
-            };
-            assert!(count >= 1 && p50_ns > 0.0, "{point}");
-        }
-    }
+    use crate::file::testing::scratch;
 
     #[test]
     fn an_appended_file_is_emptied_at_its_end() {

@@ -59,7 +59,7 @@ pub(crate) const ALL: &[Rule] = &[
 /// shown to be no slower. Larger pieces are fewer, and leave a program less to do between them.
 fn piece_that_fits(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = &subloop::usual(evidence.of(SUBLOOP)?);
-    let block = *subloop::blocks(results).last()?;
+    let block = *results.levels(subloop::BLOCK_SIZE).last()?;
     let whole = subloop::whole(results, block)?;
     let curve = subloop::curve(results, block);
     let caches = hierarchy::documented(results.machine);

@@ -3,6 +3,7 @@
 use super::{KIB, MIB, SHARE_OF_MEMORY, hierarchy, of_block, of_library};
 use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::planning::powers;
 use crate::prelude::*;
 use kernels::CopyMethod;
 use platform::memory::{Mapping, PageSize};
@@ -65,11 +66,10 @@ impl Experiment for Copy {
         let largest = (2 * last).clamp(128 * MIB, 512 * MIB);
         // The source and the target together take no more than their share.
         let largest = largest.min(setting.available_bytes / SHARE_OF_MEMORY / 2);
-        let powers = || (KIB.ilog2()..=(64 * MIB).ilog2()).map(|exponent| 1 << exponent);
         let sizes: Vec<u64> = match setting.profile {
             Profile::Quick => vec![8 * KIB, 256 * KIB, 8 * MIB],
-            Profile::Standard => powers().step_by(2).collect(),
-            Profile::Thorough => powers().collect(),
+            Profile::Standard => powers(KIB, 64 * MIB).step_by(2).collect(),
+            Profile::Thorough => powers(KIB, 64 * MIB).collect(),
         };
         let sizes = sizes.into_iter().filter(|size| *size < largest);
         let sizes = sizes.chain([largest / KIB * KIB]).filter(|size| *size > 0);
@@ -164,18 +164,4 @@ fn faster(key: &str, size: Bytes, results: &Results) -> Option<Finding> {
     );
     let finding = by_ratio(key, said, &gain).weighing(0.5);
     (finding.grade == Grade::Certain && gain.value > 1.0).then_some(finding)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::sampled;
-
-    #[test]
-    fn every_method_is_measured_here() {
-        for method in CopyMethod::available() {
-            let method = Method::named(method.name()).expect("every method is a level");
-            sampled(&Copy, &point(64 << 10, method), &[COPY]);
-        }
-    }
 }

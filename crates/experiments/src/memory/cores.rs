@@ -1,9 +1,10 @@
 //! `memory.cores`: the time that a cache line takes from core to core.
 
 use super::SHORTEST_LOAD_NS;
-use crate::estimates::{by_ratio, known, ratio};
+use crate::estimates::{by_ratio, found, known, ratio};
 use crate::figures::{matrix, names, scale_of};
 use crate::judging::exceeds;
+use crate::planning::by_profile;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus, usable_cpus};
 use instrument::claim::Ruling;
@@ -65,11 +66,7 @@ impl Experiment for Cores {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let most = match setting.profile {
-            Profile::Quick => 4,
-            Profile::Standard => 8,
-            Profile::Thorough => 12,
-        };
+        let most = by_profile(setting.profile, [4, 8, 12]);
         pairs(&picked(&usable_cpus(setting), most))
     }
 
@@ -101,8 +98,7 @@ impl Experiment for Cores {
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
         let ways = ways(results);
-        let findings = [only(&ways), range(&ways), near(&ways)];
-        findings.into_iter().flatten().collect()
+        found([only(&ways), range(&ways), near(&ways)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

@@ -114,19 +114,3 @@ fn cost(results: &Results) -> Option<Finding> {
     let costs = times.extent().low > 1.0;
     costs.then(|| Finding::new("two_lines", said).weighing(0.6))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{sampled, setting};
-
-    #[test]
-    fn both_threads_count_here() {
-        if !matches!(cpu_of_another_core(), Ok(Some(_))) {
-            return println!("skipped: there is one core");
-        }
-        for point in FalseSharing.points(&setting(Profile::Quick)) {
-            sampled(&FalseSharing, &point, &[INCREMENT]);
-        }
-    }
-}

@@ -7,6 +7,7 @@ use super::pages::Pages;
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
 use crate::estimates::{extra_cost, known, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::planning::{by_profile, powers};
 use crate::prelude::*;
 use instrument::point::Level;
 use std::collections::BTreeSet;
@@ -70,11 +71,9 @@ impl Experiment for Latency {
         let (few, strides): (Vec<u64>, &[u64]) = match setting.profile {
             Profile::Quick => (vec![16 * KIB, 512 * KIB, 16 * MIB, largest], &[]),
             Profile::Standard | Profile::Thorough => {
-                let is_thorough = setting.profile == Profile::Thorough;
-                let step = if is_thorough { 1 } else { 2 };
-                let powers = (SMALLEST.ilog2()..=largest.ilog2()).step_by(step);
-                let sizes = powers.map(|exponent| 1 << exponent).chain([largest]);
-                (sizes.collect(), &[256, 1024])
+                let step = by_profile(setting.profile, [2, 2, 1]);
+                let powers = powers(SMALLEST, largest).step_by(step);
+                (powers.chain([largest]).collect(), &[256, 1024])
             }
         };
         let few: BTreeSet<u64> = few.into_iter().filter(|size| *size <= largest).collect();
@@ -141,10 +140,7 @@ const AT_MOST_UP_TO: u64 = 1024 * MIB;
 const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
 
 fn largest(setting: &Setting) -> u64 {
-    let beyond = match setting.profile {
-        Profile::Quick => 2,
-        Profile::Standard | Profile::Thorough => 4,
-    };
+    let beyond = by_profile(setting.profile, [2, 4, 4]);
     let wanted = beyond * hierarchy::last_bytes(&setting.machine);
     let wanted = wanted.clamp(AT_LEAST_UP_TO, AT_MOST_UP_TO);
     let possible = setting.available_bytes / SHARE_OF_MEMORY;
@@ -176,8 +172,8 @@ fn working_sets(setting: &Setting, largest: u64) -> BTreeSet<u64> {
         let eighths = if size == last { of_last } else { eighths };
         eighths.iter().map(move |eighths| size / 8 * eighths)
     });
-    let doublings = (SMALLEST.ilog2()..=largest.ilog2()).map(|exponent| 1_u64 << exponent);
-    let between = doublings.flat_map(|size| (0..steps).map(move |step| size + size / steps * step));
+    let between = powers(SMALLEST, largest)
+        .flat_map(|size| (0..steps).map(move |step| size + size / steps * step));
     about
         .chain(between)
         .chain([SMALLEST, AT_LEAST_UP_TO, largest / 2, largest])
@@ -259,24 +255,9 @@ fn translation(results: &Results, pages: Pages) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{sampled, setting};
+    use crate::made_up::setting;
     use crate::memory::pages::made_up::{BASE, HUGE};
     use platform::machine::Machine;
-
-    #[test]
-    fn a_load_is_timed_here() {
-        let Some(base) = Pages::base(&Machine::read()) else {
-            println!("skipped: the system does not report its page size");
-            return;
-        };
-        for (working_set, stride) in [(16 << 10, 64), (1 << 20, 256)] {
-            let point = Point::new()
-                .at(WORKING_SET, Bytes(working_set))
-                .at(STRIDE, Bytes(stride))
-                .at(PAGES, base);
-            sampled(&Latency, &point, &[LOAD]);
-        }
-    }
 
     #[test]
     fn the_quick_curve_is_short_and_looks_about_every_cache() {

@@ -2,7 +2,7 @@
 
 use super::jobs::{self, Job, READ, WRITE};
 use super::{MIB, SHORTEST_LOAD_NS, hierarchy, time_loads_from};
-use crate::estimates::{by_ratio, ratio};
+use crate::estimates::{by_ratio, found, ratio};
 use crate::figures::{bars, linear, names};
 use crate::prelude::*;
 use instrument::finding::Say;
@@ -11,7 +11,6 @@ use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 use platform::node::{self, Node};
 use platform::placement::{parent_cpus, pin_to};
-use std::collections::BTreeSet;
 use std::fmt;
 
 const PROCESSORS: AxisOf<NodeName> = AxisOf::new("processors", "processors of");
@@ -103,14 +102,11 @@ impl Experiment for Nodes {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [latency(results), bandwidth(results)];
-        findings.into_iter().flatten().collect()
+        found([latency(results), bandwidth(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let points = results.points.iter().map(|result| &result.point);
-        let nodes = points.filter_map(|point| point.level(PROCESSORS).ok());
-        let nodes: BTreeSet<NodeName> = nodes.collect();
+        let nodes = results.levels(PROCESSORS);
         let figure = |metric: Metric<&'static str>, title: &str| {
             let series = nodes.iter().map(|node| {
                 let label = format!("processors of {node}");
@@ -251,8 +247,6 @@ fn bandwidth(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{count, measure};
-    use std::path::Path;
 
     #[test]
     fn a_level_is_read_back_as_the_node_that_it_names() {
@@ -296,22 +290,5 @@ mod tests {
         assert_eq!(size(&nodes[..1], MIB).expect("room"), AT_LEAST as usize);
         let error = size(&[node(0, &[0], Some(100))], MIB).expect_err("no room");
         assert!(error.to_string().contains("is 25"), "{error}");
-    }
-
-    #[test]
-    fn the_memory_of_a_node_is_measured_here() {
-        let nodes = node::all();
-        let is_whole = |it: &&Node| it.available_bytes.is_some() && !it.cpus.is_empty();
-        let Some(first) = nodes.iter().find(is_whole) else {
-            return println!("skipped: the system reports no nodes");
-        };
-        match measure(&Nodes, &point(first.number, first.number), Path::new("/")) {
-            Ok((samples, _)) => {
-                for metric in [LOAD, READ, WRITE] {
-                    assert!(count(&samples, metric) >= 1, "{}", metric.name);
-                }
-            }
-            Err(error) => println!("skipped: {error}"),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! `memory.page_fault`: the cost of touching a page that is not there yet.
 
 use super::{SUPPLIED, pages};
-use crate::estimates::{by_ratio, grade, known, ratio};
+use crate::estimates::{by_ratio, found, grade, known, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
@@ -115,7 +115,7 @@ impl Experiment for PageFault {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [
+        found([
             single(results, "first_touch", Touch::First, |cost| {
                 sentence!("A page fault at the first write to fresh memory costs {cost}.")
             }),
@@ -132,8 +132,7 @@ impl Experiment for PageFault {
                 )
             }),
             copying(results),
-        ];
-        findings.into_iter().flatten().collect()
+        ])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

@@ -2,8 +2,9 @@
 
 use super::jobs::{self, COPY, Job, READ, WRITE};
 use super::{MIB, SHARE_OF_MEMORY, hierarchy, of_library};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{curves, linear};
+use crate::planning::by_profile;
 use crate::prelude::*;
 use crate::together::cpus_for;
 use platform::machine::Machine;
@@ -44,10 +45,7 @@ impl Experiment for Parallel {
     /// Powers of two and all processors; in the longer profiles every number up to eight.
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let most = setting.machine.topology.threads.unwrap_or(1) as u64;
-        let every = match setting.profile {
-            Profile::Quick => 1,
-            Profile::Standard | Profile::Thorough => 8,
-        };
+        let every = by_profile(setting.profile, [1, 8, 8]);
         let is_wanted = |count: &u64| *count <= every || count.is_power_of_two() || *count == most;
         (1..=most)
             .filter(is_wanted)
@@ -94,30 +92,16 @@ fn gain(results: &Results) -> Option<Finding> {
         "{threads} threads on {cores} cores read memory at {all} together, {gain} as fast as one thread.",
         cores = Count(results.machine.topology.cores? as u64),
     );
-    let finding = Finding::new("read", said).graded(grade(&gain, 1.0));
-    Some(finding.weighing(0.6))
+    Some(by_ratio("read", said, &gain).weighing(0.6))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{measure, sampled, setting};
-    use platform::placement::allowed_cpus;
-    use std::path::Path;
+    use crate::made_up::setting;
 
     fn point(threads: u64) -> Point {
         Point::new().at(THREADS, Count(threads))
-    }
-
-    #[test]
-    fn every_job_is_measured_here() {
-        let cpus = allowed_cpus().expect("this system has them").len() as u64;
-        for threads in [1, cpus] {
-            sampled(&Parallel, &point(threads), &[READ, WRITE, COPY]);
-        }
-        let error = measure(&Parallel, &point(100_000), Path::new("/"));
-        let error = error.expect_err("too many").to_string();
-        assert!(error.contains("processors"), "{error}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! `memory.subloop`: repeated writes to a block, as a whole or piece by piece.
 
 use super::{MIB, MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy, of_block};
-use crate::estimates::{grade, pooled, ratio};
+use crate::estimates::{by_ratio, pooled, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::judging::{ALMOST, NEAR_BEST, about, alike, larger_along};
+use crate::planning::{by_profile, powers};
 use crate::prelude::*;
 use instrument::claim::Claim;
 use instrument::curve::Curve;
@@ -56,7 +57,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         experiments: &["memory.subloop"],
         test: |evidence| {
             let results = &usual(evidence.of("memory.subloop")?);
-            let block = *blocks(results).last()?;
+            let block = *results.levels(BLOCK_SIZE).last()?;
             // This can be decided only for a block that no cache holds.
             if block.0 < 2 * hierarchy::last_bytes(results.machine) {
                 return None;
@@ -86,7 +87,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
                     |(piece, write): &(Bytes, &Estimate)| Some((*piece, ratio(best?.1, write)?));
                 smaller.filter_map(gain).collect()
             };
-            let ratios = pooled(blocks(results).into_iter().map(of));
+            let ratios = pooled(results.levels(BLOCK_SIZE).into_iter().map(of));
             larger_along("pieces of ", &ratios, |[least, most]| {
                 sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
             })
@@ -169,14 +170,14 @@ impl Experiment for Subloop {
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
         let results = &usual(results);
-        let largest = blocks(results).into_iter().next_back();
+        let largest = results.levels(BLOCK_SIZE).into_iter().next_back();
         let found = largest.and_then(|block| best_piece(results, block));
         found.into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let results = &usual(results);
-        let series = blocks(results).into_iter().map(|block| {
+        let series = results.levels(BLOCK_SIZE).into_iter().map(|block| {
             let label = format!("block of {block}");
             results.series(&label, WRITE, PIECE_SIZE, &[BLOCK_SIZE.at(block)])
         });
@@ -198,32 +199,14 @@ fn point(block: u64, piece: u64) -> Point {
 
 /// Powers of two from 128 B, and the whole block. The shorter profiles take every third or second.
 fn pieces(block: u64, profile: Profile) -> impl Iterator<Item = u64> {
-    let step = match profile {
-        Profile::Quick => 3,
-        Profile::Standard => 2,
-        Profile::Thorough => 1,
-    };
-    let powers = (SMALLEST_PIECE.ilog2()..block.ilog2())
-        .step_by(step)
-        .map(|power| 1 << power);
-    let pieces: BTreeSet<u64> = powers
-        .filter(|piece| *piece < block)
-        .chain([block])
-        .collect();
-    pieces.into_iter()
+    let step = by_profile(profile, [3, 2, 1]);
+    let powers = powers(SMALLEST_PIECE, block / 2).step_by(step);
+    powers.chain([block])
 }
 
 /// The points with the usual number of passes.
 pub(super) fn usual<'r>(results: &Results<'r>) -> Results<'r> {
     results.only(|point| point.get(CHOSEN_PASSES.name()).is_none())
-}
-
-/// The block sizes that were measured, in ascending order.
-pub(super) fn blocks(results: &Results) -> BTreeSet<Bytes> {
-    let points = results.points.iter();
-    points
-        .filter_map(|result| result.point.level(BLOCK_SIZE).ok())
-        .collect()
 }
 
 pub(super) fn curve<'r>(results: &'r Results, block: Bytes) -> Vec<(Bytes, &'r Estimate)> {
@@ -258,14 +241,14 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
         passes = PASSES.to_string(),
     );
     let gains = piece < block && gain.value > 1.0;
-    let finding = Finding::new("best_piece", said).graded(grade(&gain, 1.0));
+    let finding = by_ratio("best_piece", said, &gain);
     gains.then(|| finding.weighing(0.55))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{sampled, setting};
+    use crate::made_up::setting;
 
     #[test]
     fn quick_points_are_few_and_the_longer_profiles_go_beyond_the_last_cache() {
@@ -276,14 +259,5 @@ mod tests {
         let standard = Subloop.points(&setting(Profile::Standard));
         // Twice the last cache.
         assert!(standard.contains(&point(64 * MIB, 64 * MIB)));
-    }
-
-    #[test]
-    fn a_block_is_measured_here_in_pieces_and_whole() {
-        for piece in [3 << 10, MIB] {
-            sampled(&Subloop, &point(MIB, piece), &[WRITE]);
-            let more = point(MIB, piece).at(CHOSEN_PASSES, Count(10));
-            sampled(&Subloop, &more, &[WRITE]);
-        }
     }
 }

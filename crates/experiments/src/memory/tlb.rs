@@ -6,6 +6,7 @@ use super::{SHARE_OF_MEMORY, time_loads};
 use crate::estimates::{ratio, side_by_side};
 use crate::figures::{axis_of, curves, linear};
 use crate::judging::above_from;
+use crate::planning::{by_profile, powers};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
 
@@ -53,15 +54,10 @@ impl Experiment for Tlb {
     /// In huge pages the curve is smooth, and the quick profile looks at every second point.
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let possible = setting.available_bytes / SHARE_OF_MEMORY / STRIDE;
-        let (most, step_in_huge) = match setting.profile {
-            Profile::Quick => (MOST / 2, 2),
-            Profile::Standard | Profile::Thorough => (MOST, 1),
-        };
+        let (most, step_in_huge) =
+            by_profile(setting.profile, [(MOST / 2, 2), (MOST, 1), (MOST, 1)]);
         let most = possible.min(most);
-        let counts: Vec<u64> = (FEWEST.ilog2()..=most.max(1).ilog2())
-            .map(|exponent| 1 << exponent)
-            .filter(|count| (FEWEST..=most).contains(count))
-            .collect();
+        let counts: Vec<u64> = powers(FEWEST, most.max(1)).collect();
         let in_pages = |pages: Option<Pages>, step| {
             let counts = counts.iter().step_by(step);
             let point = move |count: &u64| {
@@ -154,21 +150,4 @@ fn reach(results: &Results) -> Option<Finding> {
         huge_pages = Pages::huge(results.machine)?,
     );
     (!onset.is_everywhere()).then(|| Finding::new("reach", said).weighing(0.5))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::sampled;
-    use platform::machine::Machine;
-
-    #[test]
-    fn a_load_is_timed_here() {
-        let Some(base) = Pages::base(&Machine::read()) else {
-            println!("skipped: the system does not report its page size");
-            return;
-        };
-        let point = Point::new().at(STRIDES, Count(64)).at(PAGES, base);
-        sampled(&Tlb, &point, &[LOAD]);
-    }
 }

@@ -132,8 +132,7 @@ fn gain(results: &Results, base_page: Pages, huge_page: Pages) -> Option<Finding
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{sampled, setting};
-    use crate::memory::pages::made_up::BASE;
+    use crate::made_up::setting;
 
     #[test]
     fn sizes_stay_within_the_memory_there_is() {
@@ -145,10 +144,5 @@ mod tests {
         assert_eq!(largest(&setting), Some(Bytes(1024 * MIB)));
         setting.available_bytes = 300 * MIB;
         assert_eq!(largest(&setting), Some(Bytes(64 * MIB)));
-    }
-
-    #[test]
-    fn a_fork_is_measured_here() {
-        sampled(&ForkSize, &point(Bytes(MIB), BASE), &[COST]);
     }
 }

@@ -1,6 +1,6 @@
 //! `process.poll`: the cost of a wait for one of many descriptors.
 
-use crate::estimates::{grade, ratio, ratios, side_by_side};
+use crate::estimates::{found, grade, ratio, ratios, side_by_side};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::judging::above_from;
 use crate::prelude::*;
@@ -93,8 +93,7 @@ impl Experiment for Poll {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [choice(results), registering(results)];
-        findings.into_iter().flatten().collect()
+        found([choice(results), registering(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -184,8 +183,7 @@ fn registering(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{count, measure, sampled, setting};
-    use std::path::Path;
+    use crate::made_up::setting;
 
     #[test]
     fn no_more_descriptors_are_planned_than_a_process_may_have() {
@@ -193,19 +191,6 @@ mod tests {
         let most = most_descriptors().unwrap_or(u64::MAX);
         let planned = points.filter_map(|it| it.level(DESCRIPTORS).ok()).max();
         assert!(planned.is_some_and(|Count(planned)| planned + SPARE <= most));
-    }
-
-    #[test]
-    fn both_calls_are_measured_here_or_have_too_few_descriptors() {
-        for call in Call::ALL {
-            let samples = sampled(&Poll, &point(16, *call), &[WAIT]);
-            let registers = usize::from(*call == Call::Epoll);
-            assert_eq!(count(&samples, REGISTER), registers, "{call}");
-            if most_descriptors().is_some_and(|most| most < MOST) {
-                let many = measure(&Poll, &point(MOST, *call), Path::new("/"));
-                many.expect_err("too many");
-            }
-        }
     }
 
     #[test]

@@ -231,28 +231,10 @@ fn first(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{measure, sampled};
-    use platform::placement::allowed_cpus;
-
-    fn point(threads: u64) -> Point {
-        Point::new().at(THREADS, Count(threads))
-    }
 
     #[test]
     fn threads_go_in_powers_of_two_up_to_all_processors() {
         assert_eq!(counts(1), [1]);
         assert_eq!(counts(12), [1, 2, 4, 8, 12]);
-    }
-
-    #[test]
-    fn every_call_is_measured_here_on_one_and_on_all() {
-        let all = allowed_cpus().expect("this system has them").len() as u64;
-        let calls = Call::of(System::here()).iter();
-        let metrics: Vec<_> = calls.map(|call| call.metric()).collect();
-        for threads in [1, all] {
-            sampled(&Scale, &point(threads), &metrics);
-        }
-        let error = measure(&Scale, &point(100_000), Path::new("/")).expect_err("too many");
-        assert!(error.to_string().contains("processors"), "{error}");
     }
 }

@@ -1,10 +1,9 @@
 //! `process.switch`: the cost of going from one process or thread to another.
 
 use super::{PLACEMENT, Placement, Sides};
-use crate::estimates::ratio;
+use crate::estimates::{found, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
-use instrument::point::LevelOf;
 use kernels::InstructionSet;
 use platform::clock::now_ns;
 use platform::memory::{Mapping, PageSize};
@@ -140,18 +139,17 @@ impl Experiment for Switch {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [
+        found([
             least(results),
             cores(results),
             address_space(results),
             crowd(results),
-        ];
-        findings.into_iter().flatten().collect()
+        ])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let lines = Kind::ALL.iter().flat_map(|kind| {
-            let working_sets = levels(results, WORKING_SET).into_iter();
+            let working_sets = results.levels(WORKING_SET).into_iter();
             working_sets.map(move |bytes| {
                 let levels = [
                     KIND.at(*kind),
@@ -317,13 +315,6 @@ fn as_threads<'scope>(
     Ok(())
 }
 
-fn levels<L: LevelOf + Ord>(results: &Results, axis: AxisOf<L>) -> BTreeSet<L> {
-    let points = results.points.iter();
-    points
-        .filter_map(|result| result.point.level(axis).ok())
-        .collect()
-}
-
 fn switch<'r>(results: &'r Results, ring: &Point) -> Option<&'r Estimate> {
     let mut points = results.points.iter();
     points.find(|result| result.point == *ring)?.sound(SWITCH)
@@ -373,8 +364,8 @@ fn address_space(results: &Results) -> Option<Finding> {
 
 /// The largest ring with the largest working set against the smallest with none.
 fn crowd(results: &Results) -> Option<Finding> {
-    let count = *levels(results, COUNT).last()?;
-    let working_set = *levels(results, WORKING_SET).last()?;
+    let count = *results.levels(COUNT).last()?;
+    let working_set = *results.levels(WORKING_SET).last()?;
     let largest = point_of(Kind::Processes, count, working_set, Placement::OneCore);
     let crowd = switch(results, &largest)?;
     let times = ratio(crowd, pair(results, Kind::Processes, Placement::OneCore)?)?;
@@ -390,14 +381,8 @@ fn crowd(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{figures, measured, sampled};
+    use crate::made_up::{figures, measured};
     use instrument::results::PointResult;
-
-    #[test]
-    fn a_ring_of_threads_goes_round_and_ends() {
-        let ring = point_of(Kind::Threads, Count(3), Bytes(4096), Placement::OneCore);
-        sampled(&Switch, &ring, &[ALONE, PASS, SWITCH]);
-    }
 
     fn at(kind: Kind, count: u64, working_set: u64, placement: Placement, ns: f64) -> PointResult {
         let point = point_of(kind, Count(count), Bytes(working_set), placement);

@@ -1,6 +1,6 @@
 //! `process.wakeup`: the lateness of a sleeper.
 
-use crate::estimates::ratio;
+use crate::estimates::{found, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
@@ -102,13 +102,12 @@ impl Experiment for Wakeup {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [
+        found([
             woken(results),
             timer(results),
             slack(results),
             busy(results),
-        ];
-        findings.into_iter().flatten().collect()
+        ])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -301,26 +300,4 @@ fn busy(results: &Results) -> Option<Finding> {
     );
     let is_late = p99.value > LATER * idle.value;
     is_late.then(|| Finding::new("busy", said).weighing(0.65))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{sampled, setting};
-    use platform::placement::allowed_cpus;
-
-    #[test]
-    fn every_sleeper_is_woken_here() {
-        let has_two = allowed_cpus().is_ok_and(|cpus| cpus.len() > 1);
-        for point in Wakeup.points(&setting(Profile::Quick)) {
-            if point.level(WAKER) == Ok(Waker::Thread) && !has_two {
-                println!("skipped: there is one processor");
-                continue;
-            }
-            // Pinning is the thread's own.
-            std::thread::scope(|scope| {
-                scope.spawn(|| sampled(&Wakeup, &point, &[LATE]));
-            });
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! `threads.create`: the cost of starting a thread, and of keeping one.
 
 use super::kind::{self, KIND, Kind, THREADS, UserThreads};
-use crate::estimates::{by_ratio, ratio};
+use crate::estimates::{by_ratio, found, ratio};
 use crate::prelude::*;
 
 pub(crate) struct Create;
@@ -52,8 +52,7 @@ impl Experiment for Create {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let findings = [time(results), memory(results)];
-        findings.into_iter().flatten().collect()
+        found([time(results), memory(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

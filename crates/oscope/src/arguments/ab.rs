@@ -2,9 +2,9 @@
 
 use super::Common;
 use super::run::parse_budget;
-use super::stored::{FailOn, parse_percent};
+use super::stored::{FailOn, level, parse_level, parse_percent};
 use clap::{Args, ColorChoice, ValueEnum};
-use instrument::point::Point;
+use instrument::point::{Level, Point};
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ Examples:
   oscope ab --parameter level=1,3,9 -- 'gzip -{level} -c big.txt'
   oscope ab --timeout 10s --ignore-failure -- './solve --fast' './solve --exact'
   oscope ab process.calls --vary dir=/mnt/a,/mnt/b
-  oscope ab memory.latency --vary pages=base,huge --at working_set=64MiB
+  oscope ab process.calls --vary call=getpid,lseek --at optimisation=3
   oscope ab memory --vary sysfs:/sys/kernel/mm/transparent_hugepage/enabled=always,never
   oscope ab --fail-on slower --budget 1min --export-json times.json -- ./before ./after
 
@@ -52,7 +52,7 @@ pub struct Variation {
     pub vary: Option<Vary>,
     /// Only points with this level; can be repeated
     #[arg(long, value_name = "AXIS=LEVEL", requires = "vary", value_parser = parse_level)]
-    pub at: Vec<(String, String)>,
+    pub at: Vec<(String, Level)>,
 }
 
 // The programs and their surroundings.
@@ -348,15 +348,6 @@ fn scanned(first: &str, last: &str, step: &str) -> Result<Vec<String>, String> {
         .collect())
 }
 
-fn parse_level(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((axis, level)) if !axis.is_empty() && !level.is_empty() => {
-            Ok((axis.to_owned(), level.to_owned()))
-        }
-        _ => Err("a level is AXIS=LEVEL, as in pages=huge".into()),
-    }
-}
-
 /// The thing that varies, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
@@ -390,6 +381,15 @@ impl Vary {
             Varied::Axis(name) | Varied::Trial(name, _) => name.clone(),
         }
     }
+
+    /// The compared levels, if an axis varies.
+    pub fn levels(&self) -> Vec<(String, Level)> {
+        let Varied::Axis(name) = &self.varied else {
+            return Vec::new();
+        };
+        let values = self.values.iter();
+        values.map(|value| (name.clone(), level(value))).collect()
+    }
 }
 
 impl FromStr for Vary {
@@ -398,7 +398,7 @@ impl FromStr for Vary {
     fn from_str(text: &str) -> Result<Self, String> {
         let (key, values) = text
             .split_once('=')
-            .ok_or("what varies is KEY=A,B,…, as in dir=/mnt/a,/mnt/b or pages=base,huge")?;
+            .ok_or("what varies is KEY=A,B,…, as in dir=/mnt/a,/mnt/b or call=read,pread")?;
         let varied = match key.split_once(':') {
             _ if key == "dir" => Varied::Directory,
             Some(("env", name)) if !name.is_empty() => Varied::Environment(name.into()),

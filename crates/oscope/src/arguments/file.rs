@@ -8,12 +8,6 @@ use files::copy::CopyMethod;
 use instrument::quantity::{Bytes, Nanoseconds};
 use std::path::PathBuf;
 
-#[derive(Args, Debug)]
-pub struct File {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

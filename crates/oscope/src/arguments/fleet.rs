@@ -20,12 +20,6 @@ pub enum Per {
     Socket,
 }
 
-#[derive(Args, Debug)]
-pub struct Fleet {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Fabric(Fabric),

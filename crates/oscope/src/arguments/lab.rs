@@ -6,23 +6,14 @@ use clap::{Args, Subcommand};
 use instrument::quantity::Nanoseconds;
 use std::path::PathBuf;
 
-#[derive(Args, Debug)]
-pub struct Lab {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    List(List),
+    /// List the labs
+    #[command(after_help = "Example:\n  oscope lab list")]
+    List,
     Start(Box<Start>),
     Collect(Collect),
 }
-
-/// List the labs
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  oscope lab list")]
-pub struct List {}
 
 /// Do a lab: answer its questions, measure, and write a hand-in
 ///

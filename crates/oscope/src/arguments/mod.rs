@@ -16,8 +16,8 @@ use std::path::PathBuf;
 pub use ab::{Ab, TimeUnit, Varied, Vary};
 pub use run::{Glance, Run, Worker};
 pub use stored::{
-    Advise, AuthorProgram, Card, Claims, Compare, Delete, Export, ExportFormat, FailOn, History,
-    Import, Output, Plot, Programs, Report, Reproduce, Sharing, Show, Verify, parse_level,
+    Advise, AuthorProgram, Claims, Compare, Delete, Export, ExportFormat, FailOn, History, Import,
+    Output, Plot, Programs, Reproduce, Sharing, Show, Verify, Written, parse_level,
 };
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost
@@ -120,7 +120,8 @@ pub enum Command {
     ///
     /// A lab asks for predictions, measures, compares each prediction with the measurement and with the
     /// finding of a published report, and asks why. It writes a hand-in.
-    Lab(lab::Lab),
+    #[command(subcommand)]
+    Lab(lab::Command),
     /// Recommend settings for programs on this machine: block sizes, loop pieces, threads, pages,
     /// methods of reading
     ///
@@ -134,10 +135,18 @@ pub enum Command {
     /// unless `--machine` names another.
     History(History),
     /// Write the page of a stored run: one HTML file that needs no network
-    Report(Report),
+    #[command(after_help = "\
+Examples:
+  oscope report latest --output page.html
+  oscope report latest --redact --output to-show.html")]
+    Report(Written),
     /// Write a stored run as one picture: machine, verdict, memory, latencies, files and the settings
     /// that gain most; as SVG or PNG
-    Card(Card),
+    #[command(after_help = "\
+Examples:
+  oscope card --output card.svg
+  oscope card latest --redact --output to-show.svg")]
+    Card(Written),
     /// Write one chart of a stored run as SVG or PNG
     Plot(Plot),
     /// Write a run to one portable file
@@ -162,7 +171,8 @@ pub enum Command {
     /// comparison; with one on each side ratios are shown, and nothing is called faster or slower.
     Compare(Compare),
     /// Many machines that should be alike: find the odd one, and the component that is slow in it
-    Fleet(fleet::Fleet),
+    #[command(subcommand)]
+    Fleet(fleet::Command),
     /// Time a command, or compare commands or settings of an experiment, interleaved in one go
     ///
     /// A single command runs at least ten times and for three seconds.
@@ -176,11 +186,13 @@ pub enum Command {
     /// Machines to compare runs with: what is slow or fast for this processor, hypervisor and system
     ///
     /// `oscope show`, `card` and the page report it once three other machines of the same kind are known.
-    Reference(reference::Reference),
+    #[command(subcommand)]
+    Reference(reference::Command),
     /// Check whether this machine is fit to be measured, what disturbs it, and how to quiet it
     Doctor(Doctor),
     /// Read, write, sum and copy files, and report the speed
-    File(file::File),
+    #[command(subcommand)]
+    File(file::Command),
     /// Undo what killed runs left behind: scratch files, control groups, swap
     ///
     /// Searches DIR, the directories of all runs that never ended, and those that they had on other

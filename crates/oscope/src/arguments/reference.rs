@@ -2,16 +2,15 @@
 
 use clap::{Args, Subcommand};
 
-#[derive(Args, Debug)]
-pub struct Reference {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Add(Add),
-    List(List),
+    /// List the reference machines
+    #[command(after_help = "\
+Examples:
+  oscope reference list
+  oscope reference list --json")]
+    List,
 }
 
 /// Make the machine of a run a reference
@@ -33,11 +32,3 @@ pub struct Add {
     #[arg(long)]
     pub force: bool,
 }
-
-/// List the reference machines
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  oscope reference list
-  oscope reference list --json")]
-pub struct List {}

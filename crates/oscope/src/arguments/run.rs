@@ -49,7 +49,7 @@ pub struct Run {
     #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level)]
     pub at: Vec<(String, Level)>,
     /// Size of the file; short for `--at file_size=SIZE`
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE")]
     pub file_size: Option<Bytes>,
     /// Duration and precision of the run
     #[arg(long, default_value_t = Profile::Quick, value_parser = profile())]
@@ -206,10 +206,6 @@ fn help_of_profile(profile: Profile) -> &'static str {
         Profile::Standard => "±3 %, twenty minutes and more for everything",
         Profile::Thorough => "±2 %, hours for everything",
     }
-}
-
-fn parse_size(text: &str) -> Result<Bytes, String> {
-    text.parse().map_err(|error| format!("{error}"))
 }
 
 fn parse_tag(text: &str) -> Result<(String, String), String> {

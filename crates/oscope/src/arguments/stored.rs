@@ -90,26 +90,6 @@ pub struct Written {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  oscope report latest --output page.html
-  oscope report latest --redact --output to-show.html")]
-pub struct Report {
-    #[command(flatten)]
-    pub written: Written,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  oscope card --output card.svg
-  oscope card latest --redact --output to-show.svg")]
-pub struct Card {
-    #[command(flatten)]
-    pub written: Written,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
   oscope plot memory.bandwidth.read --output bandwidth.svg
   oscope plot process.calls.latency --run 3 --output latency.svg")]
 pub struct Plot {
@@ -315,18 +295,22 @@ pub struct History {
     pub last: Option<usize>,
 }
 
-/// A level on the command line: a number, a size, a time (in µs, as the axes have it) or a name.
+/// An axis and a [`level`] on the command line.
 pub fn parse_level(text: &str) -> Result<(String, Level), String> {
-    let (axis, level) = text
+    let (axis, text) = text
         .split_once('=')
         .ok_or("a level is AXIS=LEVEL, as in block_size=4KiB")?;
-    let number = level.parse().ok();
-    let bytes = || level.parse::<Bytes>().ok().map(|bytes| bytes.0);
-    let level = match number.or_else(bytes).or_else(|| microseconds(level)) {
+    Ok((axis.to_owned(), level(text)))
+}
+
+/// A level on the command line: a number, a size, a time (in µs, as the axes have it) or a name.
+pub fn level(text: &str) -> Level {
+    let number = text.parse().ok();
+    let bytes = || text.parse::<Bytes>().ok().map(|bytes| bytes.0);
+    match number.or_else(bytes).or_else(|| microseconds(text)) {
         Some(number) => Level::Number(number),
-        None => Level::Choice(level.to_owned()),
-    };
-    Ok((axis.to_owned(), level))
+        None => Level::Choice(text.to_owned()),
+    }
 }
 
 /// A time like `16ms`, in µs.

@@ -1,7 +1,7 @@
 //! `oscope advise`: the settings that programs, services and the system should use here.
 
 use crate::arguments::{Ab, Advise, Arguments, Command, Common, Sharing, Varied};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, refuse};
 use crate::kernel_settings;
 use crate::target::{Replaces, Target, make_directory};
 use crate::{output, stored, style};
@@ -79,7 +79,7 @@ fn comparison(
     words.extend(budget.flat_map(|time| ["--budget".into(), time]));
     let Arguments { command, .. } = Arguments::try_parse_from(&words).map_err(WrongUse::from)?;
     let Some(Command::Ab(mut comparison)) = command else {
-        return Err(WrongUse(format!("{experiment} cannot be tried")).into());
+        refuse!("{experiment} cannot be tried");
     };
     comparison.programs.dir = vec![arguments.dir.clone()];
     Ok(*comparison)
@@ -114,11 +114,7 @@ fn advised(
     known.sort_unstable();
     known.dedup();
     all.extend(known.iter().map(String::as_str));
-    Err(WrongUse(format!(
-        "'{name}' cannot be tried; what can: {}",
-        all.join(", ")
-    ))
-    .into())
+    refuse!("'{name}' cannot be tried; what can: {}", all.join(", "))
 }
 
 /// The run that is named, or the newest ones.

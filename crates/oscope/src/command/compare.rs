@@ -1,7 +1,7 @@
 //! `oscope compare`: the differences of other runs from the first.
 
 use crate::arguments::{Common, Compare, FailOn};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, refuse};
 use crate::target::{Target, publish};
 use crate::{output, selection, stored, style};
 use anyhow::Result;
@@ -39,12 +39,10 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
         })
         .collect::<Result<Vec<_>>>()?;
     if arguments.fail_on.is_some() && comparisons.iter().any(|one| one.basis != Basis::Sessions) {
-        return Err(WrongUse(
+        refuse!(
             "--fail-on needs verdicts, and there are none without several sessions on a side: \
              `oscope run --sessions 3` measures them"
-                .into(),
-        )
-        .into());
+        );
     }
     let text = if arguments.markdown {
         markdown::paint(&view::comparison(&comparisons), 3)
@@ -91,10 +89,11 @@ fn apart(one: &Side, other: &Side) -> Result<(), WrongUse> {
         other.runs.iter().any(|known| known.header.id == *id)
     };
     if one.runs.iter().any(is_in_both) {
-        return Err(WrongUse(format!(
+        refuse!(
             "'{}' and '{}' share a run; what is on both sides cannot differ",
-            one.label, other.label
-        )));
+            one.label,
+            other.label
+        );
     }
     Ok(())
 }
@@ -111,10 +110,7 @@ fn side(name: &str, only: &[String], common: &Common) -> Result<Side> {
     }
     if side.runs.iter().all(|run| run.experiments.is_empty()) {
         let only = only.join(", ");
-        return Err(WrongUse(format!(
-            "{name} has no {only}; `oscope show` names what it has"
-        ))
-        .into());
+        refuse!("{name} has no {only}; `oscope show` names what it has");
     }
     Ok(side)
 }

@@ -2,7 +2,7 @@
 //! an exported file, and removes the leftovers of killed runs.
 
 use crate::arguments::{Cleanup, Common, Delete, Verify};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, refuse};
 use crate::leftovers::{self, Leftover};
 use crate::{kernel_settings, output, sanitise, stored, style};
 use anyhow::Result;
@@ -32,11 +32,10 @@ pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
     let lines: Vec<String> = runs.values().map(|run| describe(&store, run)).collect();
     drop(store);
     if !arguments.force {
-        return Err(WrongUse(format!(
+        refuse!(
             "nothing was removed; with --force this would be: {}",
             lines.join("; ")
-        ))
-        .into());
+        );
     }
     let numbers = runs
         .keys()

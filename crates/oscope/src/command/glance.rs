@@ -2,7 +2,7 @@
 
 use super::run;
 use crate::arguments::{Common, Glance, Sharing};
-use crate::exit::{Exit, WrongUse, first_error};
+use crate::exit::{Exit, first_error, refuse};
 use crate::selection::{self, TIME_OF_GLANCE};
 use crate::target::Target;
 use crate::{stored, style};
@@ -15,10 +15,7 @@ pub fn execute(arguments: &Glance, common: &Common) -> Result<Exit> {
         && path.extension().is_none_or(|extension| extension != "svg")
     {
         let path = path.display();
-        return Err(WrongUse(format!(
-            "{path} does not end in .svg; `oscope card` writes PNG"
-        ))
-        .into());
+        refuse!("{path} does not end in .svg; `oscope card` writes PNG");
     }
     let picture = Target::if_named(arguments.svg.as_ref(), arguments.force, common)?;
     let sharing = Sharing { redact: false };

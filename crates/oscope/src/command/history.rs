@@ -1,7 +1,7 @@
 //! `oscope history`: the stored runs, or a metric or all metrics over them.
 
 use crate::arguments::{Common, History};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, refuse};
 use crate::{output, sanitise, stored, style};
 use anyhow::Result;
 use record::store::{HistoryQuery, RunSelector, RunSummary, Store};
@@ -76,11 +76,10 @@ fn over_runs(
         .map(sanitise::history)
         .collect::<Result<Vec<_>>>()?;
     if histories.is_empty() && damaged.is_empty() {
-        return Err(WrongUse(format!(
+        refuse!(
             "no run of the machine {machine} has a value of {name} there; `oscope explain \
              {experiment}` names its metrics and axes"
-        ))
-        .into());
+        );
     }
     let text = style::text(
         common,

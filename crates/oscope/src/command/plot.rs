@@ -1,7 +1,7 @@
 //! `oscope plot` and `oscope card`: one chart of a stored run, or all of it in one picture.
 
-use crate::arguments::{Card, Common, Plot};
-use crate::exit::{Choice, Exit, WrongUse};
+use crate::arguments::{Common, Plot, Written};
+use crate::exit::{Choice, Exit, WrongUse, refuse};
 use crate::target::Target;
 use crate::{machines, selection, stored};
 use anyhow::Result;
@@ -47,10 +47,10 @@ fn kind(path: &Path) -> Result<Kind, WrongUse> {
     } else if extension.eq_ignore_ascii_case("png") {
         Ok(Kind::Png)
     } else {
-        Err(WrongUse(format!(
+        refuse!(
             "{} ends neither in .svg nor in .png, the two formats of pictures",
             path.display()
-        )))
+        )
     }
 }
 
@@ -61,12 +61,10 @@ fn png(svg: &str) -> Result<Vec<u8>> {
 
 #[cfg(not(feature = "png"))]
 fn png(_: &str) -> Result<Vec<u8>> {
-    Err(WrongUse(
+    refuse!(
         "this oscope was built without PNG: write .svg, or install it again with \
          `cargo install --path crates/oscope --features png`"
-            .into(),
     )
-    .into())
 }
 
 /// The figure called `what`: the only one of an experiment, or `EXPERIMENT.KEY`.
@@ -103,8 +101,7 @@ fn figure<'a>(analysis: &'a Analysis<'_>, what: &str) -> Result<&'a Figure, Choi
 }
 
 /// `oscope card`.
-pub fn card(arguments: &Card, common: &Common) -> Result<Exit> {
-    let written = &arguments.written;
+pub fn card(written: &Written, common: &Common) -> Result<Exit> {
     let kind = kind(written.output.path())?;
     let target = Target::for_document("a picture", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;

@@ -1,7 +1,7 @@
 //! `oscope reference`: the machines that runs are compared with if they are of one kind.
 
 use crate::arguments::Common;
-use crate::arguments::reference::{Add, Command, Reference};
+use crate::arguments::reference::{Add, Command};
 use crate::exit::Exit;
 use crate::target::{Replaces, Target, make_directory};
 use crate::{machines, output, sanitise, stored, style};
@@ -11,10 +11,10 @@ use record::Redactor;
 use report::machines::{Located, ReferenceMachine};
 use report::{Analysis, json, view};
 
-pub fn execute(arguments: &Reference, common: &Common) -> Result<Exit> {
-    match &arguments.command {
+pub fn execute(command: &Command, common: &Common) -> Result<Exit> {
+    match command {
         Command::Add(arguments) => add(arguments, common),
-        Command::List(_) => list(common),
+        Command::List => list(common),
     }
 }
 

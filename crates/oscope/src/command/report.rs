@@ -1,6 +1,6 @@
 //! `oscope report`: the page of a stored run.
 
-use crate::arguments::{Common, Report};
+use crate::arguments::{Common, Written};
 use crate::exit::Exit;
 use crate::target::Target;
 use crate::{machines, stored};
@@ -8,8 +8,7 @@ use anyhow::Result;
 use files::Watch;
 use report::page;
 
-pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
-    let written = &arguments.written;
+pub fn execute(written: &Written, common: &Common) -> Result<Exit> {
     let target = Target::for_document("a page", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let mut analysis = judged.analysis();

@@ -2,7 +2,7 @@
 //! still the same machine in the same state.
 
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments};
-use crate::exit::WrongUse;
+use crate::exit::{WrongUse, refuse};
 use crate::stored;
 use anyhow::Result;
 use clap::Parser;
@@ -271,9 +271,7 @@ fn check_plan(record: &ExperimentRecord, plan: &Plan<'_>) -> Result<(), WrongUse
             _ => return Ok(()),
         },
     };
-    Err(WrongUse(format!(
-        "the run cannot be continued: {id} {reason}"
-    )))
+    refuse!("the run cannot be continued: {id} {reason}")
 }
 
 fn earlier(record: &ExperimentRecord) -> EarlierExperiment {

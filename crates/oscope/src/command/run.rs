@@ -6,7 +6,7 @@ use super::resume::{self, Stopped};
 use super::run_page::RunPage;
 use super::trial::{self, Trials};
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments, Worker};
-use crate::exit::{Exit, WrongUse, first_error, words};
+use crate::exit::{Exit, WrongUse, first_error, refuse, words};
 use crate::progress::{Progress, Voice};
 use crate::selection::{self, Selection, TIME_OF_GLANCE};
 use crate::stored::{self, AnalysedRun};
@@ -461,10 +461,10 @@ fn read_back(
 /// Checks that no other process is measuring the run that is to be continued.
 fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
     match scratch.others().first() {
-        Some(other) if run.header.ended.is_none() => Err(WrongUse(format!(
+        Some(other) if run.header.ended.is_none() => refuse!(
             "the run may still be under way: {} belongs to a program that runs; wait for its end",
             other.display()
-        ))),
+        ),
         _ => Ok(()),
     }
 }
@@ -581,11 +581,10 @@ fn refuse_too_short(
         Some(all) => format!("`--budget {}` would do for all points", enough(all)),
         None => format!("a point needs at least {one:.2}"),
     };
-    Err(WrongUse(format!(
+    refuse!(
         "the time is too short for any estimate, which rests on {FEWEST_PROCESSES} visits to a point: \
          {advice}"
-    ))
-    .into())
+    )
 }
 
 /// Prints the summary.

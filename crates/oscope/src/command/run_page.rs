@@ -2,7 +2,7 @@
 
 use super::browser;
 use crate::arguments::{Common, Run as Arguments};
-use crate::exit::WrongUse;
+use crate::exit::refuse;
 use crate::progress::Voice;
 use crate::stored;
 use crate::target::{Replaces, Target, make_directory};
@@ -79,10 +79,7 @@ impl Place {
         if let Some(asked) = &mut asked {
             let is_lost = arguments.open || arguments.watch;
             if is_lost && asked.is_standard_output() {
-                return Err(WrongUse(
-                    "`--open` and `--watch` need a page in a file, not on standard output".into(),
-                )
-                .into());
+                refuse!("`--open` and `--watch` need a page in a file, not on standard output");
             }
             if arguments.watch {
                 // It replaces the pages of this run.

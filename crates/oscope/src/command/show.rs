@@ -2,7 +2,7 @@
 
 use super::ab;
 use crate::arguments::{Common, Show};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, refuse};
 use crate::{machines, output, selection, stored, style};
 use anyhow::{Result, anyhow};
 use report::document::{Blocks, Piece};
@@ -86,10 +86,7 @@ fn keep(analysis: &mut Analysis<'_>, what: &[&str]) -> Result<(), WrongUse> {
         let is_there = |id: &&str| selection::is_meant(id, name);
         let ids: Vec<&str> = all.iter().map(|it| it.definition.id.as_str()).collect();
         if !ids.iter().any(is_there) {
-            return Err(WrongUse(format!(
-                "the run has no '{name}'; it has {}",
-                ids.join(", ")
-            )));
+            refuse!("the run has no '{name}'; it has {}", ids.join(", "));
         }
     }
     all.retain(|it| what.is_empty() || selection::is_among(&it.definition.id, what));

@@ -58,7 +58,7 @@ fn the_levels_of_an_axis_and_of_a_variable_are_compared() {
     let place = Place::new();
     check!(place => "
         ab memory.page_fault --vary touch=first,copy --budget 2s
-            | 2 | 2> 'touch' has no level 'first' here: there are
+            | 2 | 2> memory.page_fault takes no level 'first' of 'touch': it takes
     ");
     let compare = "ab --json --dir $scratch process.calls -r 2 --at";
     let found = place.json(&format!("{compare} call=getpid --vary env:A=1,2"));

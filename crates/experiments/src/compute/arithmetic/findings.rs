@@ -5,22 +5,21 @@ use super::{
     ARRAY, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE, VECTORS, at,
     best,
 };
-use crate::estimates::{by_ratio, ratio, ratio_within};
+use crate::estimates::{by_ratio, found, ratio, ratio_within};
 use crate::figures::{axis_of, bars, linear, logarithmic};
 use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
 use kernels::levels::Level;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    let found = [
+    found([
         against_published(results),
         overlap(results),
         division(results),
         vectors(results),
         widest(results),
         compilers(results),
-    ];
-    found.into_iter().flatten().collect()
+    ])
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {

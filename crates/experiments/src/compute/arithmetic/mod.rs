@@ -263,30 +263,3 @@ fn time_ns(run: &impl Fn(u64) -> u64, turns: u64) -> u64 {
     black_box(run(turns));
     clock::now_ns().saturating_sub(begin_ns)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::operations::{Number, Operation};
-    use super::*;
-    use crate::made_up::{count, sampled};
-
-    #[test]
-    fn every_metric_is_measured_here() {
-        let of_vectors = [VECTORS, VECTOR_CYCLES];
-        let has_vectors = Vectors::available("add_f64").count() > 0;
-        for (work, level) in [
-            (
-                Work(Operation::Divide, Number::Integer64),
-                Optimisation::NONE,
-            ),
-            (Work(Operation::Add, Number::Float64), Optimisation::FULL),
-        ] {
-            let samples = sampled(&Arithmetic, &point(work, level, Compiler::Rust), &[]);
-            for metric in DESIGN.metrics {
-                let is_expected =
-                    !of_vectors.contains(metric) || (has_vectors && level == Optimisation::FULL);
-                assert_eq!(count(&samples, metric) >= 1, is_expected, "{metric:?}");
-            }
-        }
-    }
-}

@@ -5,7 +5,7 @@ mod kind;
 use super::page_cache::{CacheMetrics, put, warm};
 use super::scratch_file::ScratchFile;
 use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_size, like, room};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{by_ratio, ratio};
 use crate::figures::{axis_of, bars, scale_of};
 use crate::judging::NEAR_BEST;
 use crate::prelude::*;
@@ -15,7 +15,6 @@ use instrument::statistics::random::Random;
 use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
 use platform::usage::COUNTS_DIRECT_READS;
-use std::collections::BTreeSet;
 
 /// The experiment `file.engine`.
 pub(crate) struct Engines;
@@ -171,7 +170,7 @@ impl Experiment for Engines {
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
         let of_block = |block| Through::ALL.iter().map(move |through| (block, *through));
-        let ways = blocks(results).into_iter().flat_map(of_block);
+        let ways = results.levels(BLOCK_SIZE).into_iter().flat_map(of_block);
         ways.filter_map(|(block, through)| fastest(results, block, through))
             .collect()
     }
@@ -189,7 +188,11 @@ impl Experiment for Engines {
                 Through::ALL.iter().map(line).collect(),
             )
         };
-        blocks(results).into_iter().map(of_block).collect()
+        results
+            .levels(BLOCK_SIZE)
+            .into_iter()
+            .map(of_block)
+            .collect()
     }
 }
 
@@ -211,13 +214,6 @@ fn offsets(len: u64, block: u64, is_direct: bool, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
     (0..blocks.min(most))
         .map(|_| random.below(blocks as usize) as u64 * block)
-        .collect()
-}
-
-fn blocks(results: &Results) -> BTreeSet<Bytes> {
-    let points = results.points.iter();
-    points
-        .filter_map(|result| result.point.level(BLOCK_SIZE).ok())
         .collect()
 }
 
@@ -263,7 +259,7 @@ pub(super) fn best_of_large<'r>(
     results: &'r Results,
     through: Through,
 ) -> Option<(Bytes, &'r Estimate)> {
-    let block = *blocks(results).last()?;
+    let block = *results.levels(BLOCK_SIZE).last()?;
     let levels = [BLOCK_SIZE.at(block), THROUGH.at(through)];
     let speeds = results.along(ENGINE, THROUGHPUT, &levels);
     let (_, speed) = Curve::of(&speeds, Better::Higher).best().ok()?;
@@ -288,15 +284,13 @@ fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding>
         "One thread that reads {block} at random {place} is fastest with {engine}: {rate}, {gain} as \
          many as with pread."
     );
-    let finding = Finding::new(&format!("{key}_{}", block.0), said).graded(grade(&gain, 1.0));
+    let finding = by_ratio(&format!("{key}_{}", block.0), said, &gain);
     (finding.grade == Grade::Certain).then(|| finding.weighing(weight))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::testing::scratch;
-    use crate::made_up::{count, measure};
 
     fn point(engine: Engine, through: Through, file_size: u64) -> Point {
         Point::new()
@@ -323,26 +317,5 @@ mod tests {
         let registered = point(ring(true), Through::Direct, MIB);
         let found = Engines.counterpart(&registered, RATE.name, System::Windows);
         assert!(matches!(found, Some(Counterpart::Missing(_))));
-    }
-
-    #[test]
-    fn every_engine_reads_or_says_why_not() {
-        let scratch = scratch();
-        for through in Through::ALL {
-            for engine in Engine::all(&[1, 8]) {
-                if *through == Through::Direct && !engine.can_be_direct() {
-                    continue;
-                }
-                let point = point(engine, *through, 8 * MIB);
-                match measure(&Engines, &point, scratch.path()) {
-                    Ok((samples, _)) => assert!(count(&samples, RATE) >= 1, "{point}"),
-                    Err(error) => {
-                        let is_direct = *through == Through::Direct;
-                        assert!(engine != Engine::Pread || is_direct, "{error}");
-                        println!("skipped: {point}: {error}");
-                    }
-                }
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Findings and figures of `file.sum`.
 
 use super::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
-use crate::estimates::{grade, pooled, ratio, ratios};
+use crate::estimates::{by_ratio, found, grade, pooled, ratio, ratios};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
 use crate::judging::NEAR_BEST;
@@ -11,18 +11,14 @@ use instrument::curve::Curve;
 use instrument::definition::Better;
 use instrument::point::Level;
 use instrument::results::PointResult;
-use std::collections::BTreeSet;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    [
+    found([
         fastest(results, State::Warm),
         mapping(results),
         mapping_whole(results),
         fastest(results, State::Cold),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ])
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
@@ -157,7 +153,8 @@ pub(in crate::file) fn by_one_thread<'r>(
 /// The throughput of one thread over that of the most threads that were measured, by block size, on a warm
 /// file by pread.
 pub(in crate::file) fn one_over_most_threads(results: &Results) -> Vec<(Bytes, Quantity)> {
-    let Some(most) = counts(results)
+    let Some(most) = results
+        .levels(THREADS)
         .last()
         .filter(|most| **most > Count(1))
         .copied()
@@ -178,13 +175,6 @@ fn by_block<'r>(
     results.along(BLOCK_SIZE, THROUGHPUT, &levels)
 }
 
-/// The numbers of threads that were measured.
-fn counts(results: &Results) -> BTreeSet<Count> {
-    let points = results.points.iter();
-    let counts = points.filter_map(|it| it.point.level(THREADS).ok());
-    counts.collect()
-}
-
 /// The throughput by one method over that of as many threads by the other, by block size.
 pub(in crate::file) fn over(
     results: &Results,
@@ -195,13 +185,13 @@ pub(in crate::file) fn over(
         let [one, other] = methods.map(|method| by_block(results, state, (method, threads)));
         ratios(&one, &other)
     };
-    pooled(counts(results).into_iter().map(of))
+    pooled(results.levels(THREADS).into_iter().map(of))
 }
 
 /// The throughput of a warm file that is read, by block size: a curve for each method and number of threads.
 pub(in crate::file) fn warm_by_block<'r>(results: &'r Results) -> Vec<Vec<(Bytes, &'r Estimate)>> {
     let methods = [Method::Pread, Method::Seek];
-    let counts = counts(results).into_iter();
+    let counts = results.levels(THREADS).into_iter();
     let manners = counts.flat_map(|threads| methods.map(|method| (method, threads)));
     let curves = manners.map(|manner| by_block(results, State::Warm, manner));
     curves.collect()
@@ -230,8 +220,7 @@ fn mapping_whole(results: &Results) -> Option<Finding> {
         "One thread sums a cached file that is mapped as a whole {gain} as fast as in mappings of \
          {block}."
     );
-    let finding = Finding::new("mapping_whole", said).graded(grade(&gain, 1.0));
-    Some(finding.weighing(0.4))
+    Some(by_ratio("mapping_whole", said, &gain).weighing(0.4))
 }
 
 /// Reading against mapping, by one thread, in the smallest and the largest blocks.

@@ -3,7 +3,7 @@
 use super::{
     BLOCK_SIZE, Backing, FIRST_WRITE, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
 };
-use crate::estimates::{extra_cost, grade, known, ratio, time_ns};
+use crate::estimates::{extra_cost, found, grade, known, ratio, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::memory::hierarchy;
 use crate::memory::pages::Pages;
@@ -19,12 +19,11 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
         return Vec::new();
     };
     let huge = Pages::huge(results.machine);
-    let found = [
+    found([
         memory(results, base),
         huge.and_then(|huge| huge_pages(results, base, huge)),
         swapped(results).and_then(|swapped| swap(results, base, swapped)),
-    ];
-    found.into_iter().flatten().collect()
+    ])
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {

@@ -3,6 +3,7 @@
 use super::{BLOCK_SIZE, Backing, PAGES, swap};
 use crate::memory::pages::Pages;
 use crate::memory::{KIB, MIB, SHARE_OF_MEMORY, hierarchy};
+use crate::planning::{by_profile, powers};
 use crate::prelude::*;
 use std::collections::BTreeSet;
 
@@ -40,14 +41,10 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
 fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
     let last_cache = hierarchy::last_bytes(&setting.machine);
     // A pass over more than twice the last cache takes longer than the quick profile has.
-    let (beyond, steps_per_doubling) = match setting.profile {
-        Profile::Quick => (2, 1),
-        Profile::Standard => (4, 1),
-        Profile::Thorough => (4, 4),
-    };
+    let (beyond, steps_per_doubling) = by_profile(setting.profile, [(2, 1), (4, 1), (4, 4)]);
     let wanted = (beyond * last_cache).max(AT_LEAST_UP_TO);
     let largest = wanted.min(setting.available_bytes / SHARE_OF_MEMORY);
-    let doublings = (SMALLEST.ilog2()..=largest.max(1).ilog2()).map(|exponent| 1_u64 << exponent);
+    let doublings = powers(SMALLEST, largest.max(1));
     // Below 8 KiB nothing is fitted and the start of a pass takes much of its time: the quick profile
     // measures one size there.
     let is_worth_it =

@@ -2,6 +2,7 @@
 
 use super::{BLOCK_SIZE, Backing, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS};
 use crate::memory::{MIB, SHARE_OF_MEMORY};
+use crate::planning::by_profile;
 use crate::prelude::*;
 use instrument::experiment::Confinement;
 use instrument::statistics::random::Random;
@@ -60,10 +61,7 @@ fn room(setting: &Setting) -> [Need; 2] {
 }
 
 fn block_bytes(setting: &Setting) -> u64 {
-    match setting.profile {
-        Profile::Quick => 64 * MIB,
-        Profile::Standard | Profile::Thorough => 256 * MIB,
-    }
+    by_profile(setting.profile, [64 * MIB, 256 * MIB, 256 * MIB])
 }
 
 pub(super) fn confinement(point: &Point) -> Option<Confinement> {

@@ -1,6 +1,7 @@
 //! Findings of `process.calls`.
 
 use super::{Call, Compared, comparison, cost, times};
+use crate::estimates::found;
 use crate::prelude::*;
 
 /// All findings, the most important first.
@@ -8,7 +9,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     let compared = |key, weight, calls, say: fn(&Compared) -> Sentence| {
         Some(comparison(results, key, calls, say)?.weighing(weight))
     };
-    let findings = [
+    found([
         compared("thread", 0.6, (Call::Fork, Call::Thread), |it| {
             let Compared { cost, times, .. } = it;
             sentence!(
@@ -32,8 +33,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
                 "fopen and fclose take {cost} before a byte is read, {times} as long as open and close."
             )
         }),
-    ];
-    findings.into_iter().flatten().collect()
+    ])
 }
 
 fn system_call(results: &Results) -> Option<Finding> {

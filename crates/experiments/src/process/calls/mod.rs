@@ -326,8 +326,7 @@ fn comparison(
 #[cfg(test)]
 mod tests {
     use super::{point as of, *};
-    use crate::made_up::{count, measure, sampled, setting};
-    use std::path::Path;
+    use crate::made_up::{count, sampled, setting};
 
     fn calls(system: System, profile: Profile) -> Vec<Call> {
         let points = points_on(system, profile).into_iter();
@@ -357,15 +356,6 @@ mod tests {
         assert!(difference.contains("ReadFile"), "{difference}");
         let fork = of(Call::Fork, Optimisation::FULL);
         assert_eq!(Calls.counterpart(&fork, RATE.name, System::Windows), None);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_call_of_another_system_is_not_measured_under_its_name() {
-        let point = of(Call::ReadFile, Optimisation::FULL);
-        let error = measure(&Calls, &point, Path::new("/")).expect_err("of Windows");
-        let error = error.to_string();
-        assert!(error.contains("Linux has no ReadFile"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Findings and figures of `process.ipc`.
 
 use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
-use crate::estimates::{grade, ratio};
+use crate::estimates::{found, grade, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
 use crate::process::{PLACEMENT, Placement};
@@ -12,14 +12,13 @@ const SHORT: Bytes = Bytes(8);
 
 /// All findings, the most important first.
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    let findings = [
+    found([
         quickest_answer(results, Placement::TwoCores),
         quickest_answer(results, Placement::OneCore),
         widest_stream(results, Placement::TwoCores),
         widest_stream(results, Placement::OneCore),
         spinning(results),
-    ];
-    findings.into_iter().flatten().collect()
+    ])
 }
 
 /// The smallest round trips side by side, and streams by the size of their messages.

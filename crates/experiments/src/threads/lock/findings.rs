@@ -4,7 +4,7 @@ use super::{
     ACROSS_A_SLICE, BODY, Body, COMPLEX_STEPS, ENTRY, LENGTHS, LOCK, LONG_STEPS, LockType, MIDDLE,
     PAIR, RUN, SHORT_SLICE_US, SLICE, THREADS, at,
 };
-use crate::estimates::{by_ratio, grade, ratio, side_by_side};
+use crate::estimates::{by_ratio, found, grade, ratio, side_by_side};
 use crate::figures::{axis_of, bars, curves, logarithmic};
 use crate::judging::{ALMOST, exceeds, is_about};
 use crate::prelude::*;
@@ -12,13 +12,12 @@ use instrument::claim::Ruling;
 use instrument::figure::{FigurePoint, Series};
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    let findings = [
+    found([
         ranking(results),
         crowd(results),
         break_even(results),
         collapse(results),
-    ];
-    findings.into_iter().flatten().collect()
+    ])
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {

@@ -155,17 +155,6 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn every_lock_is_measured_here() {
-        for lock in LockType::ALL.iter().copied() {
-            let on_one = [LockType::Lock, LockType::SpinLock].contains(&lock);
-            let metrics: &[_] = if on_one { &[ENTRY, RUN] } else { &[ENTRY] };
-            for body in [Body::Simple, Body::complex(100)] {
-                sampled(&Lock, &point(body, lock, Count(3)), metrics);
-            }
-        }
-    }
-
-    #[test]
     fn every_spinner_loses_its_turn_once_for_each_that_goes_before_it() {
         let point = point(Body::SimpleYield, LockType::SpinLock, Count(5));
         let samples = sampled(&Lock, &point, &[TURNS_TAKEN]);

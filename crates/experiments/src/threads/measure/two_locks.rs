@@ -76,24 +76,3 @@ fn at_two<Lock: Exclusive>(
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{measure, sampled};
-    use std::path::Path;
-
-    #[test]
-    fn every_lock_is_measured_here() {
-        let at = |lock, processors| {
-            let point = Point::new().at(LOCK, lock).at(STEPS, Count(100));
-            point.at(PROCESSORS, Count(processors))
-        };
-        for lock in KernelLock::of(System::here()) {
-            sampled(&TwoLocks, &at(*lock, 1), &[ENTRY, BUSY]);
-        }
-        let many = measure(&TwoLocks, &at(KernelLock::StdMutex, 1024), Path::new("/"));
-        let error = many.expect_err("not here").to_string();
-        assert!(error.contains("may use"), "{error}");
-    }
-}

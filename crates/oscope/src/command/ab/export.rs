@@ -5,7 +5,10 @@ use super::runs::{self, Run, Runs, Summary};
 use crate::arguments::TimeUnit;
 use crate::exit::code_of;
 use anyhow::Result;
-use instrument::ab::Outcome;
+use instrument::ab::{Outcome, Pair};
+use report::document::{Piece, Table};
+use report::markdown;
+use report::show::ratio_with_range;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -128,36 +131,24 @@ fn markdown(
     outcome: &Outcome,
     unit: Option<TimeUnit>,
 ) -> Vec<u8> {
-    let mut text = String::from(
-        "| Command | Median | Mean | Min | Max | Time over the first | Verdict |\n\
-         |:---|---:|---:|---:|---:|---:|:---|\n",
-    );
-    for (index, (program, summary)) in programs.iter().zip(summaries).enumerate() {
-        let time = |ns: Option<f64>| runs::time(ns, unit);
-        let pair = outcome.pairs.iter().find(|pair| pair.rival == index);
-        let ratio = pair.map_or_else(
-            || "1".to_owned(),
-            |pair| {
-                let interval = pair.interval.map_or_else(String::new, |interval| {
-                    format!(" ({:.4} to {:.4})", interval.low, interval.high)
-                });
-                format!("{:.4}{interval}", pair.ratio)
-            },
-        );
-        let verdict = pair.map_or_else(String::new, |pair| {
-            format!("{:?}", pair.verdict).to_lowercase()
-        });
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {ratio} | {verdict} |",
-            code(&program.name),
-            time(summary.median_ns),
-            time(summary.mean_ns),
-            time(summary.min_ns),
-            time(summary.max_ns),
-        );
-    }
-    text.into_bytes()
+    type Row<'r> = (&'r Program, &'r Summary, Option<&'r Pair>);
+    let pair = |index: usize| outcome.pairs.iter().find(|pair| pair.rival == index);
+    let rows = programs.iter().zip(summaries).enumerate();
+    let rows: Vec<Row<'_>> = rows
+        .map(|(index, (program, summary))| (program, summary, pair(index)))
+        .collect();
+    let time = |of: fn(&Summary) -> Option<f64>| move |row: &Row<'_>| runs::time(of(row.1), unit);
+    let ratio = |pair: &Pair| ratio_with_range(pair.ratio, pair.interval);
+    let verdict = |pair: &Pair| format!("{:?}", pair.verdict).to_lowercase();
+    let table = Table::of("The programs", &rows)
+        .name("Command", |row| Piece::command(&row.0.name))
+        .number("Median", time(|summary| summary.median_ns))
+        .number("Mean", time(|summary| summary.mean_ns))
+        .number("Min", time(|summary| summary.min_ns))
+        .number("Max", time(|summary| summary.max_ns))
+        .number("Time over the first", |row| row.2.map_or("1".into(), ratio))
+        .words("Verdict", |row| row.2.map_or_else(String::new, verdict));
+    markdown::table(&table.into()).into_bytes()
 }
 
 /// `--export-asciidoc`: the table of hyperfine.
@@ -215,40 +206,4 @@ fn rows(
         ]
     };
     (unit, programs.iter().zip(summaries).map(row).collect())
-}
-
-/// `text` as code in a cell of a table, in any dialect of Markdown.
-fn code(text: &str) -> String {
-    let is_plain = |text: &str| !text.contains(['`', '|', '<', '\\']) && text.trim() == text;
-    if is_plain(text) {
-        return format!("`{text}`");
-    }
-    // Between backquotes there is no way to write a backquote or a bar that all dialects share.
-    let mut escaped = String::new();
-    for character in text.chars() {
-        if character.is_ascii_punctuation() {
-            let _ = write!(escaped, "&#{};", u32::from(character));
-        } else {
-            escaped.push(character);
-        }
-    }
-    format!("<code>{escaped}</code>")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::code;
-
-    #[test]
-    fn no_command_breaks_the_table() {
-        for (text, cell) in [
-            ("sort -S1G big.txt", "`sort -S1G big.txt`"),
-            ("echo `id`", "<code>echo &#96;id&#96;</code>"),
-            ("a | b", "<code>a &#124; b</code>"),
-            (r"grep 'a\|b'", "<code>grep &#39;a&#92;&#124;b&#39;</code>"),
-            ("cat <b>", "<code>cat &#60;b&#62;</code>"),
-        ] {
-            assert_eq!(code(text), cell);
-        }
-    }
 }

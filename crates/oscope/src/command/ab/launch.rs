@@ -3,7 +3,7 @@
 use super::programs::{self, Program, needs_shell};
 use crate::arguments::Common;
 use crate::arguments::ab::{Ab, Codes, Programs};
-use crate::exit::{WrongUse, code_of};
+use crate::exit::{WrongUse, code_of, refuse};
 use crate::target::{Replaces, Target};
 use anyhow::{Context, Result, anyhow, bail};
 use files::names_standard_output;
@@ -311,10 +311,7 @@ impl Output {
                 // Under another name, too: each run writes it anew.
                 if input(&arguments.programs).is_some_and(|input| is_at(&file, input)) {
                     let path = path.display();
-                    return Err(WrongUse(format!(
-                        "{path} is the input as well: name another file"
-                    ))
-                    .into());
+                    refuse!("{path} is the input as well: name another file");
                 }
                 Self::File(file)
             }

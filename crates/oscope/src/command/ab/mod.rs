@@ -14,11 +14,11 @@ pub use recording::{PROGRAMS, verdicts};
 use super::compare::is_found;
 use super::new_run;
 use crate::arguments::{Ab, Common, FailOn};
-use crate::exit::{self, Exit, WrongUse};
+use crate::exit::{self, Exit, WrongUse, refuse};
 use crate::progress::LiveLine;
 use crate::{output, stored};
 use anyhow::{Context, Result};
-use instrument::ab::{Bench, Block, Budget, Contest, Ending, Pair, Rules, Verdict, compare};
+use instrument::ab::{Bench, Block, Budget, Contest, Ending, Rules, Verdict, compare};
 use instrument::quantity::{Nanoseconds, counted};
 use launch::{Launcher, Output};
 use platform::clock::now_ns;
@@ -73,7 +73,8 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     exit::first_error([worked, written, shown, cleaned])?;
     Ok(match compared {
         Some(Compared { outcome, .. }) if outcome.ending != Ending::Stopped => {
-            verdict(outcome.pairs.iter(), arguments.results.fail_on)
+            let verdicts = outcome.pairs.iter().map(|pair| pair.verdict);
+            verdict(verdicts, arguments.results.fail_on)
         }
         _ => Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt)),
     })
@@ -145,10 +146,9 @@ fn work(
     let ending = failure.clone().map_or(Ok(outcome.ending), Err);
     let finished = recording.map_or(Ok(()), |recording| recording.finish(ending));
     if outcome.blocks == 0 && outcome.ending == Ending::BudgetUsed {
-        return Err(WrongUse(
-            "the time is too short: it was over before each command had run once; `--budget` gives more".into(),
-        )
-        .into());
+        refuse!(
+            "the time is too short: it was over before each command had run once; `--budget` gives more"
+        );
     }
     if outcome.blocks > 0 || result.is_ok() {
         state.compared = Some(Compared {
@@ -228,11 +228,11 @@ fn clean_up(launcher: &Launcher, programs: &[Program]) -> Result<()> {
     exit::first_error(results)
 }
 
-/// The outcome of a comparison with these pairs.
-fn verdict<'p>(mut pairs: impl Iterator<Item = &'p Pair>, fail_on: Option<FailOn>) -> Exit {
-    Exit::found_if(pairs.any(|pair| {
-        let is = |verdict| pair.verdict == verdict;
-        is_found(is(Verdict::Slower), is(Verdict::Faster), fail_on)
+/// The outcome of a comparison with these verdicts.
+fn verdict(mut verdicts: impl Iterator<Item = Verdict>, fail_on: Option<FailOn>) -> Exit {
+    Exit::found_if(verdicts.any(|it| {
+        let (is_slower, is_faster) = (it == Verdict::Slower, it == Verdict::Faster);
+        is_found(is_slower, is_faster, fail_on)
     }))
 }
 
@@ -273,11 +273,11 @@ impl Pace {
                 String::new(),
             ),
         };
-        Err(WrongUse(format!(
+        refuse!(
             "the time is too short: {which} took {:.3} in the warm-up, and `--budget` is {budget:.3} for all \
              runs.{advice} If only the first run is slow, `--warmup 2` shows the usual time",
-            Nanoseconds(known_ns),
-        )))
+            Nanoseconds(known_ns)
+        )
     }
 }
 

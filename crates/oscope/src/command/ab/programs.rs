@@ -1,7 +1,7 @@
 //! The programs to compare, from the command line: their words, and the shell if one needs it.
 
 use crate::arguments::ab::Ab;
-use crate::exit::WrongUse;
+use crate::exit::{WrongUse, refuse};
 use crate::output;
 use instrument::quantity::counted;
 use std::env;
@@ -40,16 +40,16 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
         ("--dir", options.dir.len()),
     ] {
         if given > 1 && given != commands {
-            return Err(WrongUse(format!(
+            refuse!(
                 "{option} is there {given} times for {}: give one for all, or one for each",
                 counted(commands, "command")
-            )));
+            );
         }
     }
     let parameters = options.all_parameters().map_err(WrongUse)?;
     check_parameters(arguments, &parameters)?;
     if options.names.iter().any(|name| name.trim().is_empty()) {
-        return Err(WrongUse("a name of `--name` is empty".into()));
+        refuse!("a name of `--name` is empty");
     }
     let is_there = |text: &String| !text.trim().is_empty();
     let place = |count: usize, index: usize| index.min(count.max(1) - 1);
@@ -62,7 +62,7 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
             let around = |text: Option<String>| text.map(filled).filter(is_there);
             let text = filled(command.clone());
             if !is_there(&text) {
-                return Err(WrongUse(format!("command {} is empty", programs.len() + 1)));
+                refuse!("command {} is empty", programs.len() + 1);
             }
             programs.push(Program {
                 name: on_one_line(&name.map_or_else(|| text.clone(), filled)),
@@ -78,11 +78,11 @@ pub fn programs(arguments: &Ab) -> Result<Vec<Program>, WrongUse> {
         }
     }
     if options.names.len() > programs.len() {
-        return Err(WrongUse(format!(
+        refuse!(
             "--name is there {} for {}",
             counted(options.names.len(), "time"),
             counted(programs.len(), "command")
-        )));
+        );
     }
     number_equal_names(&mut programs);
     Ok(programs)
@@ -110,12 +110,12 @@ fn check_parameters(arguments: &Ab, parameters: &[(String, Vec<String>)]) -> Res
     for (index, (name, values)) in parameters.iter().enumerate() {
         let earlier = &parameters[..index];
         if let Some((_, others)) = earlier.iter().find(|(other, _)| other == name) {
-            return Err(WrongUse(format!(
+            refuse!(
                 "the parameter '{name}' is given twice: give all its values at once, `--parameter \
                  {name}={},{}`",
                 others.join(","),
                 values.join(",")
-            )));
+            );
         }
         let around = [&options.prepare, &options.conclude];
         let once = options.setup.iter().chain(&options.cleanup);
@@ -125,10 +125,10 @@ fn check_parameters(arguments: &Ab, parameters: &[(String, Vec<String>)]) -> Res
             .chain(once)
             .chain(around.into_iter().flatten());
         if !texts.any(|text| text.contains(&placeholder(name))) {
-            return Err(WrongUse(format!(
+            refuse!(
                 "no command uses the parameter '{name}': write {} where its values belong",
                 placeholder(name)
-            )));
+            );
         }
     }
     Ok(())
@@ -189,7 +189,7 @@ pub fn shell(arguments: &Ab, programs: &[Program]) -> Result<Option<Vec<String>>
     };
     match shlex::split(text) {
         Some(words) if !words.is_empty() => Ok(Some(words)),
-        _ => Err(WrongUse(format!("'{text}' is no shell"))),
+        _ => refuse!("'{text}' is no shell"),
     }
 }
 

@@ -191,27 +191,27 @@ impl<'a> ProgramJson<'a> {
 pub const SHORT: Nanoseconds = Nanoseconds(5e6);
 
 /// The verdict on a pair, for a document.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct PairJson<'a> {
     first: &'a str,
     rival: &'a str,
     #[serde(flatten)]
-    ratio: RatioJson,
+    pub ratio: RatioJson,
     /// Further time that a verdict would take, in ns.
     needed_ns: Option<f64>,
-    sentence: String,
+    pub sentence: String,
     /// The other costs of the rival's runs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     others: BTreeMap<&'static str, RatioJson>,
 }
 
 /// The rival's cost over that of the first.
-#[derive(Serialize)]
-struct RatioJson {
+#[derive(Debug, Serialize)]
+pub struct RatioJson {
     ratio: f64,
     low: Option<f64>,
     high: Option<f64>,
-    verdict: Verdict,
+    pub verdict: Verdict,
 }
 
 impl From<&Pair> for RatioJson {
@@ -454,42 +454,34 @@ fn remarks(programs: &[Program], compared: &Compared, launcher: &Launcher) -> Ve
             "in runs below {SHORT}, the start of the process is a large part of the time.{start}{ratio}"
         ));
     }
-    for (Program { name, .. }, summary) in programs.iter().zip(summaries) {
-        if summary.failures > 0 {
-            let ends: Vec<String> = summary
-                .failed_with
-                .iter()
-                .map(ToString::to_string)
-                .collect();
-            let apart = summary.medians_by_end.map_or_else(String::new, |medians| {
+    for (Program { name, .. }, runs) in programs.iter().zip(&compared.runs) {
+        let all_runs = counted(runs.each.len(), "run");
+        if runs.failures > 0 {
+            let ends: Vec<String> = runs.failed_with.iter().map(ToString::to_string).collect();
+            let apart = runs.medians_by_end().map_or_else(String::new, |medians| {
                 let [failed, others] = medians.map(|ns| time(Some(ns), compared.unit));
                 format!(": their median is {failed}, that of the others {others}")
             });
             all.push(format!(
-                "'{name}' failed in {} of {}, with {}; they count{apart}",
-                summary.failures,
-                counted(summary.runs, "run"),
+                "'{name}' failed in {} of {all_runs}, with {}; they count{apart}",
+                runs.failures,
                 ends.join(", ")
             ));
         }
-        if summary.over_limit > 0 {
-            let further = counted(summary.over_limit, "further run");
+        if runs.over_limit > 0 {
+            let further = counted(runs.over_limit, "further run");
             all.push(format!(
                 "the time limit ended {further} of '{name}', which do not count"
             ));
         }
-        if summary.leftovers > 0 {
-            let (left, runs) = (summary.leftovers, summary.runs);
+        if runs.leftovers > 0 {
             all.push(format!(
-                "{runs} runs of '{name}' left {left} of their processes behind, which were ended after each run"
+                "{all_runs} of '{name}' left {} of their processes behind, which were ended after each run",
+                runs.leftovers
             ));
         }
-        all.extend(
-            summary
-                .remarks
-                .iter()
-                .map(|remark| self::remark(name, remark)),
-        );
+        let found = instrument::ab::remarks(&runs.walls(|_| true));
+        all.extend(found.iter().map(|remark| self::remark(name, remark)));
     }
     all
 }

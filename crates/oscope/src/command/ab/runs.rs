@@ -5,7 +5,6 @@ use super::programs::Program;
 use crate::arguments::TimeUnit;
 use crate::exit::code_of;
 use anyhow::{Result, bail};
-use instrument::ab::{Remark, remarks};
 use instrument::quantity::{Bytes, Nanoseconds};
 use instrument::statistics::summary::{mean, median, quantile, standard_deviation};
 use platform::clock::now_ns;
@@ -165,9 +164,19 @@ impl Runs {
         self.floor_bytes = self.floor_bytes.max(Some(timed.floor_bytes));
         self.leftovers += timed.leftovers;
     }
-}
 
-impl Runs {
+    /// The wall times in ns of those runs.
+    pub fn walls(&self, is_wanted: impl Fn(&Run) -> bool) -> Vec<f64> {
+        let wanted = self.each.iter().filter(|run| is_wanted(run));
+        wanted.map(|run| run.wall_ns as f64).collect()
+    }
+
+    /// Median of the runs that failed, and of the others, if there are both.
+    pub fn medians_by_end(&self) -> Option<[f64; 2]> {
+        let failed = median(&self.walls(|run| !run.exit.is_success()))?;
+        Some([failed, median(&self.walls(|run| run.exit.is_success()))?])
+    }
+
     /// The mean of one of [`COSTS`], by its index.
     pub fn mean_of(&self, cost: usize) -> f64 {
         self.sums[cost] / self.each.len().max(1) as f64
@@ -183,12 +192,6 @@ pub struct Summary {
     pub runs: usize,
     /// Runs with an exit code other than 0 or ended by a signal, which the user ignores.
     pub failures: usize,
-    /// The ends of these runs, each once.
-    #[serde(skip)]
-    pub failed_with: Vec<Exit>,
-    /// Median of the runs that failed, and of the others, if there are both.
-    #[serde(skip)]
-    pub medians_by_end: Option<[f64; 2]>,
     /// Further runs that the time limit ended.
     pub over_limit: usize,
     pub median_ns: Option<f64>,
@@ -214,28 +217,17 @@ pub struct Summary {
     pub peak_bytes: Option<u64>,
     /// A smaller peak cannot be seen.
     pub least_peak_bytes: Option<u64>,
-    /// Processes that the runs left behind.
-    #[serde(skip)]
-    pub leftovers: usize,
-    #[serde(skip)]
-    pub remarks: Vec<Remark>,
 }
 
 impl Summary {
     pub fn new(runs: &Runs) -> Self {
-        let walls: Vec<f64> = runs.each.iter().map(|run| run.wall_ns as f64).collect();
+        let walls = runs.walls(|_| true);
         let usage = &runs.usage;
-        let [failed, successful]: [Vec<_>; 2] = [false, true].map(|wanted| {
-            let such = (runs.each.iter()).filter(|run| run.exit.is_success() == wanted);
-            such.map(|run| run.wall_ns as f64).collect()
-        });
         let percentiles = PERCENTILES.map(|percentile| quantile(&walls, percentile));
         let mean_of = |sum: u64| (!walls.is_empty()).then(|| sum as f64 / walls.len() as f64);
         Self {
             runs: runs.each.len(),
             failures: runs.failures,
-            failed_with: runs.failed_with.clone(),
-            medians_by_end: median(&failed).zip(median(&successful)).map(Into::into),
             over_limit: runs.over_limit,
             median_ns: median(&walls),
             mean_ns: mean(&walls),
@@ -254,8 +246,6 @@ impl Summary {
             },
             peak_bytes: runs.peak_bytes,
             least_peak_bytes: runs.floor_bytes,
-            leftovers: runs.leftovers,
-            remarks: remarks(&walls),
         }
     }
 }

@@ -5,7 +5,7 @@ mod read;
 mod write;
 
 use crate::arguments::Common;
-use crate::arguments::file::{Command, File};
+use crate::arguments::file::Command;
 use crate::exit::{self, Exit, WrongUse};
 use crate::output;
 use crate::progress::{Voice, bar_of_bytes, while_drawn};
@@ -22,9 +22,9 @@ use std::time::Duration;
 /// take a little longer.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
+pub fn execute(command: &Command, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install_for(PATIENCE)?;
-    let work = || match &arguments.command {
+    let work = || match command {
         Command::Write(arguments) => write::write_file(arguments, common, interrupt),
         Command::Read(arguments) => read::read_file(arguments, common, interrupt),
         Command::Size(arguments) => read::size_for(arguments, common, interrupt),

@@ -4,7 +4,7 @@ use super::read::escaped;
 use super::{DIGITS, Facts, block_bytes, blocks, while_doing, with_each};
 use crate::arguments::Common;
 use crate::arguments::file::{Copy, Peer, Write};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, refuse};
 use crate::output;
 use anyhow::Result;
 use choice::Choice;
@@ -33,8 +33,7 @@ pub fn write_file(arguments: &Write, common: &Common, interrupt: Interrupt) -> R
         )
     };
     if mode != OpenMode::Plain && names_standard_output(&arguments.path) {
-        let reason = "standard output is open already: `--sync` and `--direct` need a file";
-        return Err(WrongUse(reason.into()).into());
+        refuse!("standard output is open already: `--sync` and `--direct` need a file");
     }
     output::keep_for(&arguments.path, common);
     let usual = Bytes(CopyMethod::ReadWrite.usual_block_bytes() as u64);
@@ -76,7 +75,7 @@ pub fn write_file(arguments: &Write, common: &Common, interrupt: Interrupt) -> R
 pub fn copy_files(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let (into, sources) = match arguments.paths.split_last() {
         Some((into, sources)) if !sources.is_empty() => (into, sources),
-        _ => return Err(WrongUse("a copy needs a source and a target".into()).into()),
+        _ => refuse!("a copy needs a source and a target"),
     };
     if let [source] = sources {
         let target = target(source, into)?;
@@ -85,20 +84,18 @@ pub fn copy_files(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Re
         return Ok(Exit::Done);
     }
     if arguments.against.is_some() {
-        return Err(WrongUse("`--against` compares copies of one file".into()).into());
+        refuse!("`--against` compares copies of one file");
     }
     if !into.is_dir() {
         let into = into.display();
-        let sentence = format!("{into} is not a directory, and several files need one");
-        return Err(WrongUse(sentence).into());
+        refuse!("{into} is not a directory, and several files need one");
     }
     let mut pairs = BTreeMap::new();
     for source in sources {
         let target = target(source, into)?;
         if let Some(other) = pairs.insert(target, source) {
             let (other, source) = (other.display(), source.display());
-            let sentence = format!("{other} and {source} would have the same name there");
-            return Err(WrongUse(sentence).into());
+            refuse!("{other} and {source} would have the same name there");
         }
     }
     with_each(&Vec::from_iter(pairs), common, |(target, source)| {
@@ -131,8 +128,7 @@ fn copy_file(
         force: arguments.force,
     };
     if arguments.against.is_some() && source_path == Path::new("-") {
-        let reason = "standard input can be read only once: `--against` needs a file";
-        return Err(WrongUse(reason.into()).into());
+        refuse!("standard input can be read only once: `--against` needs a file");
     }
     let source = Source::open(source_path)?;
     output::keep_for(target, common);
@@ -195,10 +191,10 @@ fn target(source: &Path, target: &Path) -> Result<PathBuf, WrongUse> {
         return Ok(target.into());
     }
     if source == Path::new("-") {
-        return Err(WrongUse(format!(
+        refuse!(
             "{} is a directory, and standard input has no name: name a file in it",
             target.display()
-        )));
+        );
     }
     // A path without a name is that of a directory, which is refused when it is opened.
     Ok(target.join(source.file_name().unwrap_or_default()))

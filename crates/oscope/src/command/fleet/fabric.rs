@@ -4,7 +4,7 @@ use super::files::{entries, expanded, is_file, text};
 use super::network::show;
 use crate::arguments::Common;
 use crate::arguments::fleet::Fabric as Arguments;
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, refuse};
 use crate::output::harmless;
 use crate::target::Target;
 use anyhow::Result;
@@ -38,7 +38,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         }
     }
     if all.is_empty() {
-        return Err(WrongUse(format!("no file can be used. {}", few(&failed).join(" "))).into());
+        refuse!("no file can be used. {}", few(&failed).join(" "));
     }
     let mut gathered = gathering(&all);
     for reason in few(&failed) {

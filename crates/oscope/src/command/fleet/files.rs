@@ -1,6 +1,6 @@
 //! The files of a fleet, each with the name of its node.
 
-use crate::exit::WrongUse;
+use crate::exit::refuse;
 use crate::output::on_one_line;
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
@@ -40,7 +40,7 @@ pub(super) fn expanded<T>(
         }
         let mut found = directory(path)?;
         if found.is_empty() {
-            return Err(WrongUse(format!("{} has {missing}", path.display())).into());
+            refuse!("{} has {missing}", path.display());
         }
         all.append(&mut found);
     }

@@ -3,7 +3,7 @@
 use super::files::{self, NodeFile};
 use crate::arguments::Common;
 use crate::arguments::fleet::Judge;
-use crate::exit::{Exit, WrongUse, words};
+use crate::exit::{Exit, WrongUse, refuse, words};
 use crate::target::{Target, publish};
 use crate::{output, sanitise, selection, stored, style};
 use anyhow::{Context, Result};
@@ -78,10 +78,7 @@ fn gather(paths: &[PathBuf], only: &[String]) -> Result<(Gathering, bool)> {
         output::say(&format!("oscope: {}", words(error)));
     }
     if unread.len() == files.len() {
-        return Err(WrongUse(
-            "none of the files can be judged: name runs that `oscope export` wrote".into(),
-        )
-        .into());
+        refuse!("none of the files can be judged: name runs that `oscope export` wrote");
     }
     Ok((runs, unread.is_empty()))
 }
@@ -123,10 +120,9 @@ fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
     let text = stored::text_of(&file.path)?;
     let run = file::parse(text.as_bytes()).with_context(|| format!("cannot read {path}"))?;
     if run.header.is_reported() {
-        return Err(WrongUse(format!(
+        refuse!(
             "{path} holds the numbers of a published report, which have no spread: name measured runs"
-        ))
-        .into());
+        );
     }
     let is_clean = sanitise::is_clean_run(&text);
     drop(text);
@@ -135,7 +131,7 @@ fn read(file: &NodeFile, only: &[String]) -> Result<(String, Reading)> {
         run.experiments
             .retain(|it| selection::is_among(&it.definition.id, only));
         if run.experiments.is_empty() {
-            return Err(WrongUse(format!("{path} has no {}", only.join(", "))).into());
+            refuse!("{path} has no {}", only.join(", "));
         }
     }
     let node = fleet::name(&run).unwrap_or_else(|| file.node.clone());

@@ -10,12 +10,12 @@ mod run;
 mod turn;
 
 use crate::arguments::Common;
-use crate::arguments::fleet::{Command, Fleet};
+use crate::arguments::fleet::Command;
 use crate::exit::Exit;
 use anyhow::Result;
 
-pub fn execute(arguments: &Fleet, common: &Common) -> Result<Exit> {
-    match &arguments.command {
+pub fn execute(command: &Command, common: &Common) -> Result<Exit> {
+    match command {
         Command::Fabric(arguments) => fabric::execute(arguments, common),
         Command::Judge(arguments) => judge::execute(arguments, common),
         Command::Network(arguments) => network::execute(arguments, common),

@@ -5,7 +5,7 @@ use super::member::{ARRIVAL, Answer, FIRST, Member, SILENT, duration};
 use crate::arguments::Common;
 use crate::arguments::fleet::Network as Arguments;
 use crate::command::new_run;
-use crate::exit::{Exit, WrongUse, words};
+use crate::exit::{Exit, refuse, words};
 use crate::output::{self, harmless, on_one_line};
 use crate::style;
 use crate::target::{Target, publish};
@@ -130,12 +130,11 @@ fn schedule(member: &Member<'_, Arguments>, own: Present) -> Result<(Schedule, V
         missing.push(format!("{}: {}.", member.name(rank), harmless(&reason)));
     }
     if nodes.len() < 2 {
-        return Err(WrongUse(format!(
+        refuse!(
             "of the nodes of the job, {} can answer: start one process on each of two nodes or more. {}",
             nodes.len(),
             missing.join(" ")
-        ))
-        .into());
+        );
     }
     let seed = new_run::seed(member.arguments.seed)?;
     let arguments = member.arguments;

@@ -8,7 +8,7 @@ use super::turn;
 use crate::arguments::Common;
 use crate::arguments::fleet::Run as Arguments;
 use crate::command::new_run;
-use crate::exit::{Exit, WrongUse, words};
+use crate::exit::{Exit, refuse, words};
 use crate::target::{Target, make_directory};
 use crate::{output, selection};
 use anyhow::Result;
@@ -31,10 +31,9 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let member = Member::join("run", Some(otherwise), arguments, common)?;
     let size = member.job.size();
     if (size as usize) < FEWEST_NODES {
-        return Err(WrongUse(format!(
+        refuse!(
             "the job is too small, with a size of {size}: start one process on each of {FEWEST_NODES} nodes or more"
-        ))
-        .into());
+        );
     }
     make_directory(&arguments.output)?;
     if member.job.rank() == FIRST {

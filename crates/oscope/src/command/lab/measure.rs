@@ -3,7 +3,7 @@
 use crate::arguments::lab::Start;
 use crate::arguments::{Common, Run as RunArguments};
 use crate::command::run;
-use crate::exit::{Exit, WrongUse};
+use crate::exit::{Exit, WrongUse, refuse};
 use crate::{output, stored};
 use anyhow::Result;
 use instrument::results::Results;
@@ -37,12 +37,11 @@ pub fn named(lab: &'static Lab, arguments: &Start, common: &Common) -> Result<Op
         records.any(|record| record.definition.id == experiment)
     };
     if !lab.experiments().into_iter().any(has) {
-        return Err(WrongUse(format!(
+        refuse!(
             "{} has nothing of this lab: it measures {}",
             arguments.of.join(", "),
             lab.experiments().join(", ")
-        ))
-        .into());
+        );
     }
     Ok(Some(LabRuns {
         here,
@@ -141,10 +140,7 @@ mod tests {
         for lab in labs() {
             let words = ["oscope", "lab", "start", &lab.name];
             let parsed = Arguments::try_parse_from(words).expect("a command");
-            let Some(Command::Lab(lab::Lab {
-                command: lab::Command::Start(arguments),
-            })) = parsed.command
-            else {
+            let Some(Command::Lab(lab::Command::Start(arguments))) = parsed.command else {
                 panic!("it starts a lab");
             };
             let mut planned: Vec<(&str, Vec<Point>)> = Vec::new();

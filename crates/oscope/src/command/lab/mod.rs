@@ -7,15 +7,15 @@ mod start;
 mod written;
 
 use crate::arguments::Common;
-use crate::arguments::lab::{Command, Lab};
+use crate::arguments::lab::Command;
 use crate::exit::{Exit, WrongUse};
 use crate::style;
 use anyhow::Result;
 use report::{lab, view};
 
-pub fn execute(arguments: &Lab, common: &Common) -> Result<Exit> {
-    match &arguments.command {
-        Command::List(_) => {
+pub fn execute(command: &Command, common: &Common) -> Result<Exit> {
+    match command {
+        Command::List => {
             style::show(common, lab::list, view::labs)?;
             Ok(Exit::Done)
         }

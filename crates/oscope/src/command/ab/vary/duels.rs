@@ -3,12 +3,11 @@
 
 use crate::arguments::Varied;
 use crate::command::ab::recording::{close, observe, take};
-use crate::exit::WrongUse;
+use crate::exit::{WrongUse, refuse};
 use anyhow::Result;
 use instrument::definition::Definition;
 use instrument::plan::Plan;
 use instrument::point::{Axis, Level, Point};
-use instrument::quantity::Bytes;
 use instrument::runner::Event;
 use instrument::sample::Batch;
 use record::store::Recorder;
@@ -27,82 +26,66 @@ pub struct Duel {
 /// The duels of the experiments in `plans`: one plan, or one for each directory that is compared.
 ///
 /// # Errors
-/// [`WrongUse`] for an axis or a level that no experiment has, and if no point is left.
+/// [`WrongUse`] if there is none.
 pub fn duels(
     plans: &[Plan<'_>],
     varied: &Varied,
-    values: &[String],
-    at: &[(String, String)],
+    values: usize,
+    levels: &[Level],
 ) -> Result<Vec<Duel>, WrongUse> {
     let mut duels = Vec::new();
     for (experiment, planned) in plans[0].experiments.iter().enumerate() {
         let Ok(points) = &planned.points else {
             continue;
         };
-        let axes = &planned.definition.axes;
-        let is_chosen =
-            |point: &&Point| at.iter().all(|(name, text)| is_at(axes, point, name, text));
         let is_everywhere = |point: &&Point| {
             plans.iter().all(|plan| {
                 let there = plan.experiments.get(experiment);
                 there.is_some_and(|it| it.points.as_ref().is_ok_and(|all| all.contains(point)))
             })
         };
-        let chosen: Vec<&Point> = points
-            .iter()
-            .filter(is_chosen)
-            .filter(is_everywhere)
-            .collect();
+        let shared: Vec<&Point> = points.iter().filter(is_everywhere).collect();
         match varied {
-            Varied::Axis(name) => {
-                duels.extend(along(experiment, axes, &chosen, name, values));
-            }
+            Varied::Axis(name) => duels.extend(along(experiment, &shared, name, levels)),
             Varied::Trial(_, points) => duels.push(Duel {
                 experiment,
                 shared: common(points),
                 points: points.to_vec(),
             }),
-            _ => duels.extend(chosen.into_iter().map(|point| Duel {
+            _ => duels.extend(shared.into_iter().map(|point| Duel {
                 experiment,
                 shared: point.clone(),
-                points: vec![point.clone(); values.len()],
+                points: vec![point.clone(); values],
             })),
         }
     }
     if duels.is_empty() {
-        return Err(nothing(&plans[0], varied, values, at));
+        let experiments = &plans[0].experiments;
+        let reasons = experiments.iter().filter_map(|it| it.points.as_ref().err());
+        let reasons: Vec<&str> = reasons.map(String::as_str).collect();
+        if reasons.len() == experiments.len() {
+            refuse!("nothing can be measured here: {}", reasons.join("; "));
+        }
+        refuse!("no points differ only in that: name fewer levels with `--at`, or others");
     }
     Ok(duels)
 }
 
-/// The points that differ in the axis `name` only and have all of `values` there.
-fn along(
-    experiment: usize,
-    axes: &[Axis],
-    points: &[&Point],
-    name: &str,
-    values: &[String],
-) -> Vec<Duel> {
-    let mut duels: Vec<Duel> = Vec::new();
-    for point in points {
-        if !is_at(axes, point, name, &values[0]) {
-            continue;
-        }
-        let shared = without(point, name);
-        let at_value = |value: &String| {
-            let mut fitting = points.iter();
-            let found = fitting
-                .find(|other| without(other, name) == shared && is_at(axes, other, name, value));
-            found.map(|found| (*found).clone())
-        };
-        let found: Option<Vec<Point>> = values.iter().map(at_value).collect();
-        duels.extend(found.map(|points| Duel {
+/// The points that differ in the axis `name` only and have all of `levels` there.
+fn along(experiment: usize, points: &[&Point], name: &str, levels: &[Level]) -> Vec<Duel> {
+    let first = points
+        .iter()
+        .filter(|point| point.get(name) == levels.first());
+    let at_all = |point: &&Point| {
+        let at = |level: &Level| (*point).clone().with(name, level.clone());
+        let all: Vec<Point> = levels.iter().map(at).collect();
+        all.iter().all(|it| points.contains(&it)).then(|| Duel {
             experiment,
-            shared,
-            points,
-        }));
-    }
-    duels
+            shared: without(point, name),
+            points: all,
+        })
+    };
+    first.filter_map(at_all).collect()
 }
 
 /// The levels that both points have.
@@ -120,89 +103,6 @@ fn without(point: &Point, axis: &str) -> Point {
     others.fold(Point::new(), |shared, (name, level)| {
         shared.with(name, level.clone())
     })
-}
-
-/// True if `point` has the level that `text` names on the axis `name`: as it is stored, or as readers see
-/// it, with or without blanks.
-fn is_at(axes: &[Axis], point: &Point, name: &str, text: &str) -> bool {
-    let Some(level) = point.get(name) else {
-        return false;
-    };
-    let shown = axes
-        .iter()
-        .find(|it| it.name == name)
-        .map(|it| it.show(level));
-    let is_shown = shown.is_some_and(|shown| shown == text || shown.replace(' ', "") == text);
-    let is_size = match level {
-        Level::Number(number) => text.parse().is_ok_and(|Bytes(size)| size == *number),
-        Level::Choice(_) => false,
-    };
-    level.to_string() == text || is_shown || is_size
-}
-
-/// The reason why no point is left.
-fn nothing(
-    plan: &Plan<'_>,
-    varied: &Varied,
-    values: &[String],
-    at: &[(String, String)],
-) -> WrongUse {
-    let mut wanted: Vec<(&str, &str)> = Vec::new();
-    if let Varied::Axis(axis) = varied {
-        wanted.extend(values.iter().map(|value| (axis.as_str(), value.as_str())));
-    }
-    wanted.extend(
-        at.iter()
-            .map(|(axis, level)| (axis.as_str(), level.as_str())),
-    );
-    let points = || {
-        let experiments = plan.experiments.iter();
-        experiments.flat_map(|it| {
-            let points = it.points.iter().flatten();
-            points.map(|point| (it.definition.axes.as_slice(), point))
-        })
-    };
-    if points().next().is_none() {
-        let reasons = plan
-            .experiments
-            .iter()
-            .filter_map(|it| it.points.as_ref().err());
-        let reasons: Vec<&str> = reasons.map(String::as_str).collect();
-        return WrongUse(format!(
-            "nothing can be measured here: {}",
-            reasons.join("; ")
-        ));
-    }
-    for (axis, level) in wanted {
-        if points().all(|(_, point)| point.get(axis).is_none()) {
-            let mut known: Vec<&str> = points()
-                .flat_map(|(_, point)| point.levels().map(|(name, _)| name))
-                .collect();
-            known.sort_unstable();
-            known.dedup();
-            return WrongUse(format!(
-                "there is no axis '{axis}'; the axes are {}",
-                known.join(", ")
-            ));
-        }
-        if !points().any(|(axes, point)| is_at(axes, point, axis, level)) {
-            let mut known: Vec<(&Level, &[Axis])> = points()
-                .filter_map(|(axes, point)| Some((point.get(axis)?, axes)))
-                .collect();
-            known.sort_by_key(|(level, _)| *level);
-            known.dedup_by_key(|(level, _)| *level);
-            let shown = |(level, axes): (&Level, &[Axis])| {
-                let found = axes.iter().find(|it| it.name == axis);
-                found.map_or(level.to_string(), |axis| axis.show(level))
-            };
-            let known: Vec<String> = known.into_iter().map(shown).collect();
-            return WrongUse(format!(
-                "'{axis}' has no level '{level}' here: there are {}",
-                known.join(", ")
-            ));
-        }
-    }
-    WrongUse("no points differ only in that: name fewer levels with `--at`, or others".into())
 }
 
 /// Name of the axis whose levels are the compared values.

@@ -8,18 +8,21 @@ mod duels;
 mod session;
 
 use super::programs::on_one_line;
-use super::{results, verdict};
+use super::results::{self, certainty};
+use super::verdict;
 use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
 use crate::command::new_run;
-use crate::exit::{Exit, WrongUse, first_error};
+use crate::exit::{Exit, WrongUse, first_error, refuse};
 use crate::kernel_settings::{ChangedSetting, Scalar};
 use crate::progress::LiveLine;
 use crate::{leftovers, output, selection, setting, stored};
 use anyhow::{Context, Result, anyhow};
 use duels::{Duel, Recording};
-use instrument::ab::{Budget, Ending, Pair, Rules, Verdict};
+use instrument::ab::{Budget, Ending, Rules, Verdict};
+use instrument::at_levels::AtLevels;
+use instrument::experiment::Experiment;
 use instrument::plan::{Plan, Profile, Setting};
-use instrument::point::Point;
+use instrument::point::{Level, Point};
 use instrument::quantity::counted;
 use instrument::removal::REMOVAL;
 use instrument::runner::WorkerExecutor;
@@ -29,12 +32,13 @@ use platform::signal::{Interrupt, Signal};
 use platform::startup;
 use serde::Serialize;
 use session::{Found, Session};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.commands)?;
     if arguments.programs.dir.len() > 1 {
-        return Err(WrongUse("with `--vary` there is one `--dir`".into()).into());
+        refuse!("with `--vary` there is one `--dir`");
     }
     let scalar = match &vary.varied {
         Varied::Setting(path) => Some(of_root(Scalar::new(path)?)?),
@@ -55,11 +59,19 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let settings: Vec<Setting> = directories.iter().map(plain).collect();
     let rules = super::rules(arguments, vary.values.len());
     let seed = new_run::seed(arguments.pace.seed)?;
-    let plans: Vec<Plan<'_>> = settings
-        .iter()
-        .map(|setting| Plan::new(&chosen, setting, None, seed))
+    let levels = vary.levels();
+    let at: Vec<(String, Level)> = [arguments.variation.at.as_slice(), &levels].concat();
+    let here = |setting| selection::at(&chosen, &at, setting);
+    let chosen = settings.iter().map(here);
+    let chosen: Vec<Vec<AtLevels<'static>>> = chosen.collect::<Result<_, _>>()?;
+    let plans: Vec<Plan<'_>> = iter::zip(&chosen, &settings)
+        .map(|(chosen, setting)| {
+            let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();
+            Plan::new(&chosen, setting, None, seed)
+        })
         .collect();
-    let duels = duels::duels(&plans, &vary.varied, &vary.values, &arguments.variation.at)?;
+    let levels: Vec<Level> = levels.into_iter().map(|(_, level)| level).collect();
+    let duels = duels::duels(&plans, &vary.varied, vary.values.len(), &levels)?;
     let changed = scalar.map(|scalar| ChangedSetting::begin(scalar, &vary.values));
     let changed = changed.transpose()?;
 
@@ -69,7 +81,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let recorder = store.begin(&run)?;
     let number = recorder.number();
     progress.voice.say(&announcement(&duels, vary, &rules));
-    let scratches: Vec<PathBuf> = std::iter::once(&scratch)
+    let scratches: Vec<PathBuf> = iter::once(&scratch)
         .chain(&elsewhere)
         .map(|scratch| scratch.path().to_owned())
         .collect();
@@ -106,19 +118,18 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let shown = if judged.is_empty() && (measured.is_err() || missing.is_err()) {
         Ok(())
     } else if common.json {
-        let values = &vary.values;
         output::show_json(&VariationJson {
             format: FORMAT,
             run: number,
             vary: vary.key(),
-            values,
+            values: &vary.values,
             seed,
             margin: rules.margin,
             error: rules.error,
-            points: judged.iter().map(|at| PointJson::new(at, values)).collect(),
+            points: judged,
         })
     } else {
-        output::show(&all(judged, &vary.values, &rules))
+        output::show(&all(judged, &rules))
     };
     progress.voice.say(&format!(
         "run {number} in {}",
@@ -129,7 +140,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
 }
 
 /// An error if there was no time for some points; wrong use if there was none for any.
-fn missing(found: &Found, all: usize, warmup: usize) -> Result<()> {
+fn missing(found: &Found<'_>, all: usize, warmup: usize) -> Result<()> {
     if found.unreached == 0 {
         return Ok(());
     }
@@ -166,12 +177,12 @@ fn executor(here: &Setting, scratch: &Path, interrupt: Interrupt) -> Result<Work
     })
 }
 
-fn exit(judged: &[PointOutcome], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exit {
+fn exit(judged: &[PointOutcome<'_>], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exit {
     if interrupt.is_set() {
         return Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt));
     }
-    match verdict(judged.iter().flat_map(PointOutcome::pairs), fail_on) {
-        Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failure.is_some())),
+    match verdict(judged.iter().flat_map(PointOutcome::verdicts), fail_on) {
+        Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failed.is_some())),
         found => found,
     }
 }
@@ -181,10 +192,10 @@ fn of_root(scalar: Scalar) -> Result<Scalar, WrongUse> {
     if Environment::read().is_root == Some(true) {
         return Ok(scalar);
     }
-    Err(WrongUse(format!(
+    refuse!(
         "it takes root to change {}: `sudo oscope ab …`",
         scalar.path().display()
-    )))
+    )
 }
 
 fn announcement(duels: &[Duel], vary: &Vary, rules: &Rules) -> String {
@@ -201,78 +212,75 @@ fn announcement(duels: &[Duel], vary: &Vary, rules: &Rules) -> String {
 const FORMAT: u32 = 1;
 
 /// The result at one point.
-#[derive(Debug)]
-struct PointOutcome {
-    pub experiment: String,
+#[derive(Debug, Serialize)]
+struct PointOutcome<'v> {
+    experiment: String,
     /// The levels that all ways share.
-    pub point: Point,
-    /// The same for readers.
-    pub shown: String,
-    /// `None` if it could not be measured at all.
-    pub metrics: Option<Metrics>,
+    point: Point,
+    /// The experiment and the point for readers.
+    #[serde(skip)]
+    place: String,
     /// The reason why it could not be measured, or not to its end.
-    pub failure: Option<String>,
+    failed: Option<String>,
+    /// `None` if it could not be measured at all.
+    ending: Option<Ending>,
+    blocks: usize,
+    pairs: Vec<MetricPair<'v>>,
 }
 
-/// The pairs of each metric.
-#[derive(Debug)]
-struct Metrics {
-    pub ending: Ending,
-    pub blocks: usize,
-    pub pairs: Vec<(String, Vec<Pair>)>,
+/// The verdict on a metric of a pair.
+#[derive(Debug, Serialize)]
+struct MetricPair<'v> {
+    metric: String,
+    #[serde(flatten)]
+    pair: results::PairJson<'v>,
 }
 
-impl PointOutcome {
-    pub fn pairs(&self) -> impl Iterator<Item = &Pair> {
-        let metrics = self.metrics.iter().flat_map(|it| &it.pairs);
-        metrics.flat_map(|(_, pairs)| pairs)
+impl PointOutcome<'_> {
+    fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        self.pairs.iter().map(|it| it.pair.ratio.verdict)
+    }
+
+    /// A line for each pair of each metric.
+    fn lines(&self) -> Vec<String> {
+        let place = &self.place;
+        let pairs = self.pairs.iter();
+        let mut lines: Vec<String> = pairs
+            .map(|it| format!("{place}, {}: {}\n", it.metric, it.pair.sentence))
+            .collect();
+        if self.ending.is_some() && lines.is_empty() {
+            lines.push(format!(
+                "{place}: nothing is decided, no round of all was finished\n"
+            ));
+        }
+        let reason = on_one_line(self.failed.as_deref().unwrap_or_default());
+        if self.ending.is_none() {
+            lines.push(format!("{place}: could not be measured: {reason}\n"));
+        } else if self.failed.is_some() {
+            let blocks = counted(self.blocks, "block");
+            lines.push(format!(
+                "{place}: ended after {blocks} by an error: {reason}\n"
+            ));
+        }
+        lines
     }
 }
 
 /// The whole comparison for readers.
-fn all(judged: &[PointOutcome], values: &[String], rules: &Rules) -> String {
-    let lines: String = judged.iter().flat_map(|at| lines(at, values)).collect();
-    let pairs = || judged.iter().flat_map(PointOutcome::pairs);
-    let count = |verdict| pairs().filter(|pair| pair.verdict == verdict).count();
+fn all(judged: &[PointOutcome<'_>], rules: &Rules) -> String {
+    let lines: String = judged.iter().flat_map(PointOutcome::lines).collect();
+    let count = |wanted| {
+        let verdicts = judged.iter().flat_map(PointOutcome::verdicts);
+        verdicts.filter(|verdict| *verdict == wanted).count()
+    };
     format!(
-        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet decided. Margin {} %. Each interval \
-         holds in 199 of 200 comparisons, at whatever moment they stop.\n",
+        "{lines}\n{} faster, {} slower, {} equivalent, {} not yet decided. {}\n",
         count(Verdict::Faster),
         count(Verdict::Slower),
         count(Verdict::Equivalent),
         count(Verdict::Undecided),
-        rules.margin * 100.0
+        certainty(rules.margin)
     )
-}
-
-/// A line for each pair of each metric at one point.
-fn lines(at: &PointOutcome, values: &[String]) -> Vec<String> {
-    let comma = if at.shown.is_empty() { "" } else { ", " };
-    let place = format!("{}{comma}{}", at.experiment, at.shown);
-    let failure = at.failure.as_deref();
-    let Some(metrics) = &at.metrics else {
-        let reason = failure.unwrap_or_default();
-        return vec![format!("{place}: could not be measured: {reason}\n")];
-    };
-    let of_metric = |(metric, pairs): &(String, Vec<Pair>)| -> Vec<String> {
-        if pairs.is_empty() {
-            return vec![format!(
-                "{place}, {metric}: nothing is decided, no round of all was finished\n"
-            )];
-        }
-        let sentence = |pair: &Pair| results::sentence(&values[0], &values[pair.rival], pair);
-        let line = |pair| format!("{place}, {metric}: {}\n", sentence(pair));
-        pairs.iter().map(line).collect()
-    };
-    let ended = failure.map(|reason| {
-        let blocks = counted(metrics.blocks, "block");
-        format!(
-            "{place}: ended after {blocks} by an error: {}\n",
-            on_one_line(reason)
-        )
-    });
-    let pairs = metrics.pairs.iter().flat_map(of_metric);
-    pairs.chain(ended).collect()
 }
 
 /// The document that `--json` prints, as `schema/ab-vary-1.schema.json` describes it.
@@ -288,44 +296,5 @@ struct VariationJson<'a> {
     margin: f64,
     /// Probability that an equal pair is called different, for each point and metric.
     error: f64,
-    points: Vec<PointJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct PointJson<'a> {
-    experiment: &'a str,
-    point: &'a Point,
-    /// The reason why it could not be measured, or not to its end.
-    failed: Option<&'a str>,
-    ending: Option<Ending>,
-    blocks: usize,
-    pairs: Vec<MetricJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct MetricJson<'a> {
-    metric: &'a str,
-    #[serde(flatten)]
-    pair: results::PairJson<'a>,
-}
-
-impl<'a> PointJson<'a> {
-    fn new(at: &'a PointOutcome, values: &'a [String]) -> Self {
-        let found = at.metrics.as_ref();
-        let metrics = found.into_iter().flat_map(|it| &it.pairs);
-        let pairs = metrics.flat_map(|(metric, pairs)| {
-            pairs.iter().map(move |pair| MetricJson {
-                metric,
-                pair: results::PairJson::new(&values[0], &values[pair.rival], pair),
-            })
-        });
-        Self {
-            experiment: &at.experiment,
-            point: &at.point,
-            failed: at.failure.as_deref(),
-            ending: found.map(|it| it.ending),
-            blocks: found.map_or(0, |it| it.blocks),
-            pairs: pairs.collect(),
-        }
-    }
+    points: &'a [PointOutcome<'a>],
 }

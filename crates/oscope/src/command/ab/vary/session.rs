@@ -2,8 +2,9 @@
 
 use super::bench::{Stop, Visits, Way};
 use super::duels::{Duel, Recording};
-use super::{Metrics, PointOutcome};
+use super::{MetricPair, PointOutcome};
 use crate::arguments::{Varied, Vary};
+use crate::command::ab::results::PairJson;
 use crate::exit::{first_error, words};
 use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
@@ -20,8 +21,8 @@ use std::fs;
 use std::path::PathBuf;
 
 /// The comparison in progress.
-pub struct Session<'a, 's> {
-    pub vary: &'a Vary,
+pub struct Session<'v, 'a, 's> {
+    pub vary: &'v Vary,
     pub rules: Rules,
     pub warmup: usize,
     pub seed: u64,
@@ -40,18 +41,18 @@ pub struct Session<'a, 's> {
 
 /// The points that were compared, and those that were not.
 #[derive(Default)]
-pub struct Found {
-    pub judged: Vec<PointOutcome>,
+pub struct Found<'v> {
+    pub judged: Vec<PointOutcome<'v>>,
     /// Points for which there was no time.
     pub unreached: usize,
     /// Time of one visit of each way, at the point that was compared last.
     pub round_ns: Option<f64>,
 }
 
-impl Session<'_, '_> {
+impl<'v> Session<'v, '_, '_> {
     /// All duels in turn. The time that one leaves over goes to those after it. `found` holds what was compared,
     /// also after an error.
-    pub fn all(&mut self, duels: &[Duel], found: &mut Found) -> Result<()> {
+    pub fn all(&mut self, duels: &[Duel], found: &mut Found<'v>) -> Result<()> {
         let begin_ns = now_ns();
         let mut current = None;
         for (index, duel) in duels.iter().enumerate() {
@@ -86,41 +87,53 @@ impl Session<'_, '_> {
         duel: &Duel,
         planned: &Planned<'_>,
         rules: &Rules,
-        found: &mut Found,
+        found: &mut Found<'v>,
     ) -> Result<()> {
         self.recording.turn_to(duel, &self.vary.values);
         if self.executor.is_interrupted() {
             return Ok(());
         }
         let ways = self.ways(duel, planned);
-        let (metrics, stop) = self.measure(&ways, planned, rules, &mut found.round_ns);
-        let (failure, error) = match stop {
-            Ok(()) => (None, Ok(())),
-            Err(Stop::Point(reason)) => (Some(reason), Ok(())),
-            Err(Stop::All(error)) => (Some(words(&error)), Err(error)),
+        let experiment = planned.definition.id.clone();
+        let shown = planned.definition.show(&duel.shared);
+        let mut outcome = PointOutcome {
+            place: [experiment.as_str(), &shown].join(if shown.is_empty() { "" } else { ", " }),
+            experiment,
+            point: duel.shared.clone(),
+            failed: None,
+            ending: None,
+            blocks: 0,
+            pairs: Vec::new(),
         };
-        let closed = self.recording.close(failure.as_deref());
-        if metrics.is_some() || failure.is_some() {
-            found.judged.push(PointOutcome {
-                experiment: planned.definition.id.clone(),
-                point: duel.shared.clone(),
-                shown: planned.definition.show(&duel.shared),
-                metrics,
-                failure,
-            });
+        let stop = self.measure(&ways, planned, rules, &mut found.round_ns, &mut outcome);
+        let error = match stop {
+            Ok(()) => Ok(()),
+            Err(Stop::Point(reason)) => {
+                outcome.failed = Some(reason);
+                Ok(())
+            }
+            Err(Stop::All(error)) => {
+                outcome.failed = Some(words(&error));
+                Err(error)
+            }
+        };
+        let closed = self.recording.close(outcome.failed.as_deref());
+        if outcome.ending.is_some() || outcome.failed.is_some() {
+            found.judged.push(outcome);
         }
         first_error([error, closed])
     }
 
-    /// The metrics of a duel with at least one finished block, or of one that ended regularly; neither they nor an
-    /// error if the user asked to stop before it began.
+    /// Puts the pairs of a duel with at least one finished block, or of one that ended regularly, into `found`; neither
+    /// they nor an error come if the user asked to stop before it began.
     fn measure(
         &mut self,
         ways: &[Way],
         planned: &Planned<'_>,
         rules: &Rules,
         round_ns: &mut Option<f64>,
-    ) -> (Option<Metrics>, Result<(), Stop>) {
+        found: &mut PointOutcome<'v>,
+    ) -> Result<(), Stop> {
         let targets = planned.definition.metrics.iter();
         let targets = targets.filter(|metric| metric.has_target());
         let targets: Vec<String> = targets.map(|metric| metric.name.clone()).collect();
@@ -137,10 +150,8 @@ impl Session<'_, '_> {
             begin_ns,
             round_ns: 0.0,
         };
-        let mut visits = match visits.warm_up(&targets, self.warmup) {
-            Ok(Some(visits)) => visits,
-            Ok(None) => return (None, Ok(())),
-            Err(stop) => return (None, Err(stop)),
+        let Some(mut visits) = visits.warm_up(&targets, self.warmup)? else {
+            return Ok(());
         };
         let is_first = round_ns.replace(visits.round_ns).is_none();
         if let Budget::Fixed(all) = self.rules.budget {
@@ -158,14 +169,18 @@ impl Session<'_, '_> {
             ..rules.clone()
         };
         let (outcome, result) = compare(ways.len(), &rules, self.seed, &mut visits);
-        let pairs = std::iter::once(outcome.pairs).chain(outcome.others);
-        let metrics = Metrics {
-            ending: outcome.ending,
-            blocks: outcome.blocks,
-            pairs: visits.metrics.iter().cloned().zip(pairs).collect(),
-        };
-        let is_worth_showing = outcome.blocks > 0 || result.is_ok();
-        (is_worth_showing.then_some(metrics), result)
+        if outcome.blocks > 0 || result.is_ok() {
+            (found.ending, found.blocks) = (Some(outcome.ending), outcome.blocks);
+            let values = &self.vary.values;
+            let pairs = std::iter::once(outcome.pairs).chain(outcome.others);
+            for (metric, pairs) in visits.metrics.iter().zip(pairs) {
+                found.pairs.extend(pairs.iter().map(|pair| MetricPair {
+                    metric: metric.clone(),
+                    pair: PairJson::new(&values[0], &values[pair.rival], pair),
+                }));
+            }
+        }
+        result
     }
 
     /// The ways of a duel.
