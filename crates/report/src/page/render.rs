@@ -70,7 +70,8 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         tags: tags(run),
         sections: sections(analysis, &targets),
         is_trusted,
-        trust,
+        // A line never begins with the unit of the number before it.
+        trust: trust.replace(" %", "\u{a0}%"),
         unusual,
         sides: Unusual::of(analysis).sentences().join(" "),
         pictures: pictures(analysis, &glance.pictures, &targets),

@@ -103,7 +103,7 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
         ),
         Some(Onset { after, .. }) if plateau.is_vague() => sentence!(
             "{work} reaches {throughput} in blocks of {size}{over_usual}. Larger blocks gain at most \
-             {at_most}; this begins between {after} and {size}."
+             {at_most}; blocks of {after} are too small."
         ),
         Some(_) => sentence!(
             "{work} gains at most {at_most} from blocks larger than {plateau}, where it reaches \
