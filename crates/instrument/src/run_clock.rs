@@ -130,7 +130,9 @@ impl CoreClock {
         let is_notable = self.unknown > LEAST_SHARE && !self.levels.is_empty();
         let unknown = is_notable.then(|| {
             let unknown = percent(self.unknown);
-            format!(" It changed within timings for {unknown} of the time.")
+            format!(
+                " Timings were interrupted, or the clock changed in them, for {unknown} of the time."
+            )
         });
         let levels = self.levels_over("the run");
         let rest = [shared, unknown].map(Option::unwrap_or_default).concat();
@@ -329,8 +331,8 @@ mod tests {
         let clock = clock(&[batch], &zen4());
         assert_eq!(
             clock.text(),
-            "Clock 4.00 GHz throughout the run. Something shared the core for 33 % of the time. It \
-             changed within timings for 25 % of the time."
+            "Clock 4.00 GHz throughout the run. Something shared the core for 33 % of the time. \
+             Timings were interrupted, or the clock changed in them, for 25 % of the time."
         );
     }
 
