@@ -33,7 +33,9 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
         let tables = reproduction.tables.iter();
         let tables = tables.filter(|it| it.table.report == report);
         let is_known = |it: &&JudgedTable| {
-            it.figures.iter().any(|figure| figure.here.is_some()) || !it.drawn.charts.is_empty()
+            it.figures.iter().any(|figure| figure.here.is_some())
+                || it.shapes.iter().any(|shape| shape.here.is_some())
+                || !it.drawn.charts.is_empty()
         };
         let (known, unknown): (Vec<_>, Vec<_>) = tables.partition(is_known);
         let counted = match (known.len(), unknown.len()) {

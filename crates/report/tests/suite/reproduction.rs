@@ -203,6 +203,11 @@ fn a_crossover_has_the_unit_of_its_axis_and_places_that_were_not_measured_decide
             measured(point, totals, 0.02)
         });
         let judged = reproduced(Report::E, "Figure 22", "file.phases", points.collect());
+        let shown = terminal::paint(&view::reproduction(&judged), &STYLE, false);
+        assert!(
+            !shown.contains("Nothing of it was measured here"),
+            "{shown}"
+        );
         let shapes = judged.tables[0].shapes.clone().into_iter();
         let mut crossings = shapes.filter(|it| it.kind == ShapeKind::Crossover);
         let found = crossings.next().expect("it is judged");
