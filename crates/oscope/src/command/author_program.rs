@@ -17,7 +17,7 @@ struct Program {
     /// Name and arguments; those in capital letters are the caller's.
     usage: Vec<&'static str>,
     /// The command of oscope, with the same names for the caller's arguments.
-    command: Vec<&'static str>,
+    command: Vec<String>,
     /// What the program printed, with a name in braces for each value, and a line after each semicolon. `None`: what
     /// the command prints.
     printed: Option<&'static str>,
@@ -31,7 +31,7 @@ impl Program {
             Self {
                 report: column().unwrap_or_default(),
                 usage: column().unwrap_or_default().split(' ').collect(),
-                command: column().unwrap_or_default().split(' ').collect(),
+                command: shlex::split(column().unwrap_or_default()).unwrap_or_default(),
                 printed: column(),
             }
         })
@@ -44,8 +44,8 @@ impl Program {
         if self.usage.len() != call.len() || !pairs.clone().all(is_alike) {
             return None;
         }
-        let filled = |word: &&str| {
-            let (before, name) = word.rsplit_once('=').unwrap_or(("", word));
+        let filled = |word: &String| {
+            let (before, name) = word.rsplit_once('=').unwrap_or(("", word.as_str()));
             let value = pairs
                 .clone()
                 .find(|(variable, _)| **variable == name && is_variable(name));
@@ -56,7 +56,7 @@ impl Program {
                     word.push(value);
                     word
                 }
-                None => (*word).into(),
+                None => word.into(),
             }
         };
         Some(self.command.iter().map(filled).collect())
@@ -181,6 +181,13 @@ mod tests {
             (
                 "lock-vs-spinlock 30",
                 Some("run threads.lock --at threads=30 --at lock=Lock --at lock=SpinLock"),
+            ),
+            (
+                "sync-vs-async 1 10000 2 3",
+                Some(
+                    "run threads.io --at sweep=preemptive, by length --at io_threads=1 --at length=10000 \
+                     --at computing_threads=2 --at steps=3",
+                ),
             ),
             ("priority-inversion", Some("run threads.inversion")),
             ("run a.iso -x 524288 10000", None),
