@@ -49,7 +49,7 @@ impl<'c> Phases<'c> {
         Ok(result)
     }
 
-    /// Adds the cost of two readings of the clock to `metric` for each of so many phases: a total that is to
+    /// Adds the cost of two readings of the clock to `metric` for each of its `phases`: a total that is to
     /// contain its timers.
     pub fn add_timers(&mut self, metric: impl AsRef<str>, phases: u64) {
         let cost_ns = 2.0 * self.clock_cost_ns * phases as f64;

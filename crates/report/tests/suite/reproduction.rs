@@ -127,7 +127,7 @@ fn figure_22_is_judged_by_its_own_file_and_by_its_shape_with_any() {
     assert_eq!(total(1 << 20, 519.4), (Outcome::Undecided, 1));
 }
 
-/// Blocks of report B, warm and cold, at so many times the reported speed.
+/// Blocks of report B, warm and cold, at these multiples of the reported speed.
 #[test]
 fn blocks_are_judged_warm_and_cold() {
     let judged = |warm: Option<f64>, cold: Option<f64>| {
