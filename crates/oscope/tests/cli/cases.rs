@@ -220,6 +220,8 @@ impl Case {
             .env("RUNS", format!("{CRATES}/record/tests/fixtures"))
             .env("PATH", format!("{TESTS}/programs:{path}"))
             .env("NO_COLOR", "1")
+            // script(1) gives its lines to this shell.
+            .env("SHELL", "/bin/bash")
             .env("LC_ALL", "C.UTF-8")
             .env_remove("XDG_DATA_HOME");
         for (name, value) in &self.made {
