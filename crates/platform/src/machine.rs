@@ -107,7 +107,7 @@ impl fmt::Display for CacheKind {
 }
 
 /// All caches of one sort.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// Cache level; 1 is nearest to the core.
     pub level: u32,

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::now_ns;
 use crate::confinement::MemoryGroup;
+use crate::os;
 use crate::usage::Usage;
-use crate::{Error, os};
 
 pub use crate::os::process::Twin;
 
@@ -98,9 +98,6 @@ pub enum WorkerError {
     /// Its pipes failed.
     #[error("cannot talk to the worker: {0}")]
     Io(#[source] io::Error),
-    /// The system refused.
-    #[error(transparent)]
-    Platform(#[from] Error),
 }
 
 /// Conditions to give up: a deadline in ns, and the caller's flag.

@@ -55,7 +55,7 @@ pub(super) fn size_bytes(text: &str) -> Option<u64> {
 /// number. An empty text is an empty list. `None` if the text is not such a list.
 ///
 /// The format is in the kernel's `Documentation/admin-guide/cputopology.rst` and `bitmap_parselist`.
-pub(super) fn cpu_list(text: &str) -> Option<Vec<usize>> {
+fn cpu_list(text: &str) -> Option<Vec<usize>> {
     /// Far above any machine; prevents a corrupt range from exhausting the memory.
     const LIMIT: usize = 1 << 20;
     let text = text.trim();
@@ -197,6 +197,11 @@ pub(super) fn text(path: impl AsRef<Path>) -> Option<String> {
 /// As [`text`]; also `None` if it is empty.
 pub(super) fn word(path: impl AsRef<Path>) -> Option<String> {
     text(path).filter(|text| !text.is_empty())
+}
+
+/// The text as a list of numbers.
+pub(super) fn cpus_in(path: impl AsRef<Path>) -> Option<Vec<usize>> {
+    cpu_list(&text(path)?)
 }
 
 /// The text as a number.
@@ -373,18 +378,6 @@ FilePmdMapped:         2 kB
         assert_eq!(has_feature("011", 5), Some(false));
         assert_eq!(has_feature("", 5), None);
         assert_eq!(has_feature("0x25", 5), None);
-    }
-
-    proptest! {
-        #[test]
-        fn every_bit_is_found_where_it_is(
-            bits in prop::collection::vec(any::<bool>(), 1..130),
-            bit in 0_usize..200,
-        ) {
-            let text: String = bits.iter().map(|bit| if *bit { '1' } else { '0' }).collect();
-            let expected = bits.get(bit).copied().unwrap_or(false);
-            prop_assert_eq!(has_feature(&text, bit), Some(expected));
-        }
     }
 
     /// Texts like those of the kernel, with faults.

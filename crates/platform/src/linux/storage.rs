@@ -21,10 +21,8 @@ impl Storage {
         let mountinfo =
             fs::read("/proc/self/mountinfo").map_err(Error::os("read /proc/self/mountinfo"))?;
         let mounts = mounts(&String::from_utf8_lossy(&mountinfo));
-        let mount =
-            holding(&mounts, mount_id(&path), device, &path).ok_or(Error::NotSupported {
-                what: "finding the mount behind a path",
-            })?;
+        let mount = holding(&mounts, mount_id(&path), device, &path)
+            .ok_or(Error::NotSupported("finding the mount behind a path"))?;
         let space = statvfs(&path).map_err(Error::path("ask for the space behind", &path))?;
 
         let disk = disk(mount);

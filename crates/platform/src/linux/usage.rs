@@ -8,12 +8,6 @@ use crate::load::{CpuTime, CpuTimes};
 use crate::programs::Program;
 use crate::usage::{Consumption, Usage};
 
-/// True if the system counts each process's reads from storage and writes to it (on Linux
-/// `CONFIG_TASK_IO_ACCOUNTING`).
-pub fn counts_storage() -> bool {
-    storage_read_bytes().is_some()
-}
-
 /// Bytes that this process has caused to be read from storage so far: `read_bytes` of
 /// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts reads
 /// of a block device and not hits in the page cache. Windows counts what all processes read. `None` if the
@@ -39,7 +33,6 @@ impl Usage {
 impl Consumption {
     /// Usage of this process.
     pub fn read() -> Result<Consumption> {
-        const KIB: u64 = 1024;
         let own = rusage(libc::RUSAGE_SELF)?;
         let children = rusage(libc::RUSAGE_CHILDREN)?;
         let cpu_ns = |usage: &libc::rusage| {
@@ -50,8 +43,8 @@ impl Consumption {
             cpu_ns: cpu_ns(&own) + cpu_ns(&children),
             read_bytes: moved_bytes(&own)[0] + moved_bytes(&children)[0],
             written_bytes: moved_bytes(&own)[1] + moved_bytes(&children)[1],
-            own_peak_bytes: own.ru_maxrss as u64 * KIB,
-            child_peak_bytes: children.ru_maxrss as u64 * KIB,
+            own_peak_bytes: peak_bytes(&own),
+            child_peak_bytes: peak_bytes(&children),
         })
     }
 }
@@ -67,6 +60,11 @@ pub(crate) fn rusage(who: libc::c_int) -> Result<libc::rusage> {
         .map_err(Error::os("ask for the resource usage"))?;
     // SAFETY: the call succeeded, so all of it was written.
     Ok(unsafe { usage.assume_init() })
+}
+
+/// Peak resident memory of the largest process among those that `usage` counts.
+pub(crate) fn peak_bytes(usage: &libc::rusage) -> u64 {
+    usage.ru_maxrss as u64 * 1024
 }
 
 /// Bytes read from storage, and written.

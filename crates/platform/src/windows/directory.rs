@@ -12,8 +12,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use super::file::is_on_disk;
 use super::outcome::{check, wide_path};
 use super::{private, storage};
-use crate::directory::Kind;
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, absent, refuse};
 use crate::file::OpenMode;
 
 /// An open directory and its path. While it is open, Windows refuses to rename or delete it and the
@@ -157,17 +156,6 @@ impl Directory {
         })
     }
 
-    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
-        let found = self.metadata(name)?;
-        Ok(found.map(|found| {
-            if found.is_file() {
-                Kind::File
-            } else {
-                Kind::Other
-            }
-        }))
-    }
-
     pub fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
         let path = self.path.join(name);
         match fs::symlink_metadata(&path) {
@@ -234,24 +222,12 @@ impl Directory {
         storage::free_bytes(&self.path).ok()
     }
 
-    pub fn create_unnamed(&self, _mode: OpenMode, _permissions: Option<u32>) -> Result<File> {
-        refuse("a file without a name")
-    }
-
-    pub fn give_name(&self, _file: &File, _name: &OsStr) -> Result<()> {
-        refuse("a file without a name")
-    }
-
-    pub fn make_link(&self, _name: &OsStr, _target: &OsStr) -> Result<()> {
-        refuse("making a link")
-    }
-
-    pub fn read_link(&self, _name: &OsStr) -> Result<OsString> {
-        refuse("reading a link")
-    }
-
-    pub fn files_bytes(&self) -> Option<u64> {
-        None
+    absent! {
+        fn create_unnamed(&self, OpenMode, Option<u32>) -> Result<File> = refuse("a file without a name");
+        fn give_name(&self, &File, &OsStr) -> Result<()> = refuse("a file without a name");
+        fn make_link(&self, &OsStr, &OsStr) -> Result<()> = refuse("making a link");
+        fn read_link(&self, &OsStr) -> Result<OsString> = refuse("reading a link");
+        fn files_bytes(&self) -> Option<u64> = None;
     }
 }
 
@@ -292,22 +268,13 @@ pub fn spread_subdirectories(path: &Path) -> Result<bool> {
     Directory::open(path).map(|_| false)
 }
 
-pub fn in_memory() -> Option<&'static Path> {
-    None
+absent! {
+    fn in_memory() -> Option<&'static Path> = None;
+    fn mode(&Metadata) -> Option<u32> = None;
+    fn umask() -> Option<u32> = None;
+    fn set_mode(&File, u32) -> Result<()> = refuse("setting the permissions of a file");
 }
 
 pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
     String::from_utf8(bytes.to_vec()).ok().map(OsString::from)
-}
-
-pub fn mode(_metadata: &Metadata) -> Option<u32> {
-    None
-}
-
-pub fn umask() -> Option<u32> {
-    None
-}
-
-pub(crate) fn set_mode(_file: &File, _mode: u32) -> Result<()> {
-    refuse("setting the permissions of a file")
 }

@@ -98,9 +98,9 @@ pub fn program_that_does_nothing() -> Result<CString> {
     const PLACES: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
     let is_there = |name: &&CStr| name.to_str().is_ok_and(|name| Path::new(name).exists());
     let found = PLACES.into_iter().find(is_there);
-    found.map(CStr::to_owned).ok_or(Error::NotSupported {
-        what: "a program that does nothing (neither /bin/true nor /usr/bin/true)",
-    })
+    found.map(CStr::to_owned).ok_or(Error::NotSupported(
+        "a program that does nothing (neither /bin/true nor /usr/bin/true)",
+    ))
 }
 
 /// An environment without variables.

@@ -229,12 +229,11 @@ struct Parent {
 
 impl Parent {
     fn find() -> Result<Self> {
-        let hierarchy = Hierarchy::of("memory").ok_or(Error::NotSupported {
-            what: "limiting the memory of a group",
-        })?;
-        let parent = Self::within(&hierarchy).ok_or(Error::NotSupported {
-            what: "a memory controller for groups of this process's own",
-        })?;
+        let hierarchy =
+            Hierarchy::of("memory").ok_or(Error::NotSupported("limiting the memory of a group"))?;
+        let parent = Self::within(&hierarchy).ok_or(Error::NotSupported(
+            "a memory controller for groups of this process's own",
+        ))?;
         let rights = Access::WRITE_OK | Access::EXEC_OK;
         accessat(CWD, &parent.path, rights, AtFlags::EACCESS).map_err(|_| Error::NotPermitted {
             what: "limiting the memory of a worker",

@@ -132,9 +132,9 @@ fn switch_on(path: &Path) -> Result<()> {
             what: "a temporary swap file",
             needs: "root (CAP_SYS_ADMIN)",
         },
-        Some(libc::EINVAL | libc::ENOSYS) => Error::NotSupported {
-            what: "swap in a file on this file system",
-        },
+        Some(libc::EINVAL | libc::ENOSYS) => {
+            Error::NotSupported("swap in a file on this file system")
+        }
         _ => Error::path("switch on the swap file", path)(error),
     })
 }

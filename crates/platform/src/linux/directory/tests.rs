@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use super::*;
-use crate::directory::Directory;
+use crate::directory::{Directory, Kind};
 
 fn kind(error: &Error) -> Option<ErrorKind> {
     error.io_error().map(io::Error::kind)

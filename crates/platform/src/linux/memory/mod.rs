@@ -7,7 +7,6 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
-use super::cgroup;
 use super::parse::{
     colon_field, has_feature, kibibytes, number, selected, spaced_field, text, word,
 };
@@ -36,7 +35,8 @@ pub(super) fn base_page_bytes() -> usize {
 /// available memory, the room in its control groups and the room under its address-space limit.
 pub fn available_bytes() -> Option<u64> {
     let system = SystemMemory::read().room(overcommit());
-    [system, cgroup::memory_room_bytes(), address_space_room()]
+    let group = group_room().map(|room| room.left_bytes);
+    [system, group, address_space_room()]
         .into_iter()
         .flatten()
         .min()

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,10 +17,10 @@ use rustix::process::{
 };
 
 use super::starter::{Helper, Started};
-use super::{Leftovers, Terminal, die_with, peak_bytes, put_in_foreground, take, wait4};
+use super::{Leftovers, Terminal, die_with, put_in_foreground, take, wait4};
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::stop::{Starting, pauses, stop_here};
-use crate::linux::usage::moved_bytes;
+use crate::linux::usage::{moved_bytes, peak_bytes};
 use crate::process::{Exit, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Consumption;
@@ -268,12 +268,13 @@ fn start_here(
         .stderr(stderr?)
         .process_group(0);
     let parent = getpid();
-    let terminal = terminal.map(|terminal| terminal.as_raw_fd());
+    let terminal = terminal.map(|terminal| terminal.try_clone_to_owned());
+    let terminal = terminal.transpose()?;
     // SAFETY: the closure makes system calls only; it neither allocates nor locks.
     unsafe {
         command.pre_exec(move || {
             die_with(parent)?;
-            if let Some(terminal) = terminal {
+            if let Some(terminal) = &terminal {
                 put_in_foreground(terminal, getpid());
             }
             Ok(())
@@ -372,7 +373,7 @@ impl Running {
                 if !is_lent {
                     self.terminal = Terminal::of_foreground();
                     let terminal = self.terminal.as_ref().ok_or(ProgramError::NoTerminal)?;
-                    terminal.lend_to(self.pid);
+                    put_in_foreground(terminal, self.pid);
                 }
                 self.resume();
             }
@@ -384,7 +385,7 @@ impl Running {
                 stop_here();
                 self.terminal = Terminal::of_foreground();
                 if let Some(terminal) = &self.terminal {
-                    terminal.lend_to(self.pid);
+                    put_in_foreground(terminal, self.pid);
                 }
                 self.resume();
             }
