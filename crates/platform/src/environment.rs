@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_this_system() {
+    fn this_system_is_read() {
         let environment = Environment::read();
         assert_eq!(environment.system(), Some(System::here()));
         assert!(environment.kernel_release.is_some(), "{environment:?}");

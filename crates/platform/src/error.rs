@@ -174,6 +174,19 @@ macro_rules! absent {
 
 pub(crate) use absent;
 
+/// For tests: what this system has and allows; else `None`, with the reason printed.
+#[cfg(test)]
+pub(crate) fn available<T>(outcome: Result<T>) -> Option<T> {
+    match outcome {
+        Ok(found) => Some(found),
+        Err(error @ (Error::NotSupported(_) | Error::NotPermitted { .. })) => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// The answer of a system without `what`.
 pub(crate) fn refuse<T, E: From<Error>>(what: &'static str) -> std::result::Result<T, E> {
     Err(Error::NotSupported(what).into())

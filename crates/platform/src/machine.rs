@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_this_machine() {
+    fn this_machine_is_read_and_stored_whole() {
         let machine = Machine::read();
         assert_eq!(machine.cpu.architecture, std::env::consts::ARCH);
         assert!(machine.memory_bytes > Some(1 << 20), "{machine:?}");

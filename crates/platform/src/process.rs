@@ -192,7 +192,7 @@ impl Worker {
                     Err(self.died(finished))
                 };
             }
-            self.0.hear(limit)?;
+            self.0.wait_for_output(limit)?;
         }
     }
 
@@ -241,7 +241,7 @@ impl Worker {
             if let Some(finished) = self.0.finished {
                 return Ok(finished);
             }
-            self.0.hear(limit)?;
+            self.0.wait_for_output(limit)?;
         }
     }
 }

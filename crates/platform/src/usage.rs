@@ -97,7 +97,7 @@ mod tests {
     use crate::clock::now_ns;
 
     #[test]
-    fn work_counts() {
+    fn work_counts_as_cpu_time() {
         let (process, thread) = (Usage::of_process().unwrap(), Usage::of_thread().unwrap());
         let start = now_ns();
         // Longer than a tick of the system's timer.

@@ -183,8 +183,6 @@ pub(crate) fn failed_in_c(action: &'static str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::block_io::read_exact_at;
     use crate::file::{OpenMode, create_new, open_read};
@@ -227,29 +225,6 @@ mod tests {
                 Err(error) => panic!("{error}"),
             }
         }
-    }
-
-    #[test]
-    fn the_kernel_copies_and_shares_where_it_can() {
-        let dir = tempfile::tempdir().unwrap();
-        let from = create_new(&dir.path().join("from"), OpenMode::Plain).unwrap();
-        write_at(&from, b"hello", 0).unwrap();
-        let copy = create_new(&dir.path().join("copy"), OpenMode::Plain).unwrap();
-        match copy_range(&from, &copy, 100) {
-            Ok(count) => {
-                assert_eq!(count, 5);
-                assert_eq!(copy_range(&from, &copy, 100).unwrap(), 0);
-                assert_eq!(fs::read(dir.path().join("copy")).unwrap(), b"hello");
-            }
-            Err(error) => assert!(error.is_not_supported(), "{error}"),
-        }
-        let shared = create_new(&dir.path().join("shared"), OpenMode::Plain).unwrap();
-        match share_blocks(&from, &shared) {
-            Ok(()) => assert_eq!(fs::read(dir.path().join("shared")).unwrap(), b"hello"),
-            Err(error) => assert!(error.is_not_supported(), "{error}"),
-        }
-        let proc = File::open("/proc/self/status").unwrap();
-        share_blocks(&proc, &shared).unwrap_err();
     }
 
     #[test]

@@ -270,7 +270,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "([0-9]{0,2}:[a-z,]{0,5}:/?[a-z:]{0,5}\\n){0,4}|.{0,40}") {
+        fn parsers_of_control_groups_never_panic(text in "([0-9]{0,2}:[a-z,]{0,5}:/?[a-z:]{0,5}\\n){0,4}|.{0,40}") {
             let _ = memberships(&text).count();
             let _ = cpu_quota(&text, &text);
         }

@@ -34,7 +34,6 @@ fn in_ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Converts a duration.
 pub(super) fn timespec_of(time: Duration) -> Timespec {
     Timespec {
         tv_sec: time.as_secs().cast_signed(),
@@ -42,12 +41,8 @@ pub(super) fn timespec_of(time: Duration) -> Timespec {
     }
 }
 
-/// Converts nanoseconds.
 pub(super) fn timespec(ns: u64) -> Timespec {
-    Timespec {
-        tv_sec: (ns / 1_000_000_000).cast_signed(),
-        tv_nsec: (ns % 1_000_000_000).cast_signed(),
-    }
+    timespec_of(Duration::from_nanos(ns))
 }
 
 /// Sleeps until [`crate::clock::now_ns`] has reached `moment_ns`

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::memory::{self, SystemMemory};
-use super::parse::{colon_field, cpus_in, number, os_release_field, selected, text, word};
+use super::parse::{choice, colon_field, cpus_in, number, os_release_field, text, word};
 use super::{cgroup, usage};
 use crate::environment::{AddressRandomisation, Build, Environment, Frequency};
 use crate::power::{Battery, is_on_battery};
@@ -42,8 +42,7 @@ impl Environment {
                 .map(|active| active != 0),
             isolated_cpus: cpus_in("/sys/devices/system/cpu/isolated"),
             clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            transparent_huge_pages: text("/sys/kernel/mm/transparent_hugepage/enabled")
-                .and_then(|choices| selected(&choices).map(str::to_owned)),
+            transparent_huge_pages: choice("/sys/kernel/mm/transparent_hugepage/enabled"),
             free_page_reporting: memory::reports_free_pages(),
             reported_block_bytes: memory::reported_block_bytes(),
             swap_total_bytes: memory.swap_total,

@@ -37,7 +37,7 @@ impl Bell {
     }
 
     /// Resets the bell.
-    fn hush(&self) {
+    fn reset(&self) {
         // It fails if the bell is not rung.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
@@ -56,7 +56,7 @@ pub(crate) fn wait_for_connection(
     match poll(&mut watched, Some(&timeout)) {
         Ok(_) => {
             if !watched[1].revents().is_empty() {
-                bell.hush();
+                bell.reset();
             }
             Ok(())
         }

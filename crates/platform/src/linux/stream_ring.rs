@@ -129,20 +129,13 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
     use super::*;
+    use crate::error::available;
     use crate::stream_ring::StreamRing;
 
     const LONG: Duration = Duration::from_mins(1);
 
-    /// `None`, with the reason printed, if this system has no rings.
     fn ring(depth: u32) -> Option<StreamRing> {
-        match StreamRing::new(depth, LONG) {
-            Ok(ring) => Some(ring),
-            Err(error @ (Error::NotSupported { .. } | Error::NotPermitted { .. })) => {
-                println!("skipped: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
+        available(StreamRing::new(depth, LONG))
     }
 
     fn connected() -> (TcpStream, TcpStream) {

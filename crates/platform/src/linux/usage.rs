@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::mem::MaybeUninit;
 
 use super::check;
@@ -109,15 +109,10 @@ pub fn running() -> Vec<Program> {
         return Vec::new();
     };
     let ticks_per_second = rustix::param::clock_ticks_per_second();
+    let is_process = |entry: &DirEntry| entry.file_name().to_string_lossy().parse::<u32>().is_ok();
     entries
         .flatten()
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .bytes()
-                .all(|b| b.is_ascii_digit())
-        })
+        .filter(is_process)
         .filter_map(|entry| program(&text(entry.path().join("stat"))?, ticks_per_second))
         .collect()
 }
@@ -195,7 +190,7 @@ mod tests {
     use crate::usage::{Consumption, Usage};
 
     #[test]
-    fn counts_page_faults_and_waits_of_this_thread() {
+    fn page_faults_and_waits_of_this_thread_count() {
         const PAGES: usize = 100;
         let mut memory = Mapping::anonymous(PAGES * 65536, PageSize::Base).unwrap();
         let before = Usage::of_thread().unwrap();
@@ -235,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_total_and_each_cpu() {
+    fn the_total_and_each_cpu_are_read() {
         let text = "\
 cpu  3704 1 892 100775 386 2 54 9 0 0
 cpu0 2122 0 531 49971 251 0 19 1 0 0
@@ -263,14 +258,14 @@ ctxt 239671
     }
 
     #[test]
-    fn refuses_a_text_without_a_total() {
+    fn a_text_without_a_total_is_refused() {
         assert_eq!(cpu_times("cpu0 1 2 3 4\n", 100), None);
         assert_eq!(cpu_times("cpu  1 2 3 4\n", 0), None);
     }
 
     proptest! {
         #[test]
-        fn never_panics(
+        fn parsers_of_stat_never_panic(
             text in "(cpu[0-9x]{0,2} ([0-9]{0,22} ){0,12}\\n){0,4}|[0-9]{0,3} \\(.{0,9}\\) ([0-9SR]{0,22} ){0,30}|.{0,40}",
             hz: u64,
         ) {

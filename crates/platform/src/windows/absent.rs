@@ -1,4 +1,5 @@
-//! Windows has neither Unix sockets as files nor a counter to wait for.
+//! What Windows does not have: sockets as files, counters to wait for, forked processes, control groups, filters of
+//! calls, `poll`, `epoll` and `io_uring`.
 
 use std::fs::File;
 use std::io;

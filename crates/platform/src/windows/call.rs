@@ -338,9 +338,9 @@ pub fn spawn_wait(program: &CStr) -> Result<()> {
     check(outcome, "ask how a program ended")?;
     match code {
         0 => Ok(()),
-        code => Err(Error::os("end a program in peace")(io::Error::other(
-            format!("its exit code is {code}"),
-        ))),
+        code => Err(Error::os("run a program")(io::Error::other(format!(
+            "its exit code is {code}"
+        )))),
     }
 }
 

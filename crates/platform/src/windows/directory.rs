@@ -68,21 +68,6 @@ impl Directory {
         }
     }
 
-    fn open_or_create(&self, name: &OsStr) -> Result<File> {
-        let path = self.at(name)?;
-        let refused = || Error::path("open", &path);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            // A link is opened itself, and then found to be one.
-            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
-            .open(&path)
-            .map_err(refused())?;
-        regular(file).map(|(file, _)| file).map_err(refused())
-    }
-
     pub fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
         let refused = || Error::path("open", path);
         let Some(name) = path.file_name() else {
@@ -127,8 +112,18 @@ impl Directory {
     }
 
     pub fn open_own(&self, name: &OsStr) -> Result<File> {
-        let file = self.open_or_create(name)?;
         let path = self.at(name)?;
+        let refused = || Error::path("open", &path);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            // A link is opened itself, and then found to be one.
+            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+            .open(&path)
+            .map_err(refused())?;
+        let (file, _) = regular(file).map_err(refused())?;
         if private::standard(&file)?.NumberOfLinks > 1 || !private::is_own(&file)? {
             return Err(Error::Planted {
                 path,

@@ -360,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_11_is_called_so() {
+    fn windows_11_has_its_own_name() {
         let home = || Some("Windows 10 Home".to_owned());
         assert_eq!(name(home(), 19_045), "Windows 10 Home");
         assert_eq!(name(home(), 22_631), "Windows 11 Home");

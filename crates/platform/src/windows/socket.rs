@@ -35,7 +35,7 @@ impl Bell {
     }
 
     /// Takes the byte of one ring, if there is one.
-    fn answer(&self) {
+    fn reset(&self) {
         let _ = self.socket.recv(&mut [0]);
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn wait_for_connection(
     let sockets = [listener.as_raw_socket(), bell.socket.as_raw_socket()];
     let [_, is_rung] = poll(sockets, POLLRDNORM, Some(timeout))?;
     if is_rung {
-        bell.answer();
+        bell.reset();
     }
     Ok(())
 }

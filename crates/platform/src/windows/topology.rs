@@ -57,6 +57,13 @@ fn parts() -> Vec<Part> {
     parse(&bytes[..len as usize])
 }
 
+/// The CPUs of each core; empty if the system does not report them.
+fn cores() -> Vec<Vec<usize>> {
+    let cores = parts().into_iter();
+    let cores = cores.filter(|part| part.kind == Kind::Core);
+    cores.map(|core| core.cpus).collect()
+}
+
 pub(super) fn topology() -> Topology {
     let parts = parts();
     let count = |is_one: fn(&Kind) -> bool| {
@@ -77,9 +84,8 @@ pub(super) fn topology() -> Topology {
 
 /// True if two hardware threads share a core; `None` if the system does not report cores.
 pub(super) fn smt_active() -> Option<bool> {
-    let mut cores = parts();
-    cores.retain(|part| part.kind == Kind::Core);
-    (!cores.is_empty()).then(|| cores.iter().any(|core| core.cpus.len() > 1))
+    let cores = cores();
+    (!cores.is_empty()).then(|| cores.iter().any(|cpus| cpus.len() > 1))
 }
 
 pub(super) fn caches() -> Vec<Cache> {
@@ -97,17 +103,12 @@ pub(super) fn caches() -> Vec<Cache> {
 
 /// All CPUs, those of each core together.
 pub(super) fn all_cpus() -> Vec<usize> {
-    let mut cores = parts();
-    cores.retain(|part| part.kind == Kind::Core);
-    cores.into_iter().flat_map(|core| core.cpus).collect()
+    cores().concat()
 }
 
 pub fn cpus_of_core(cpu: usize) -> Vec<usize> {
-    parts()
-        .into_iter()
-        .find(|part| part.kind == Kind::Core && part.cpus.contains(&cpu))
-        .map(|core| core.cpus)
-        .unwrap_or_default()
+    let mut cores = cores().into_iter();
+    cores.find(|cpus| cpus.contains(&cpu)).unwrap_or_default()
 }
 
 /// The system does not number packages, but always lists them in the same order.
@@ -339,11 +340,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_cores_with_different_cpus() {
-        let mut cpus: Vec<usize> = parts()
-            .into_iter()
-            .filter(|part| part.kind == Kind::Core)
-            .flat_map(|core| core.cpus)
-            .collect();
+        let mut cpus = all_cpus();
         let count = cpus.len();
         assert!(count > 0);
         cpus.sort_unstable();

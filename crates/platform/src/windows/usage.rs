@@ -135,7 +135,7 @@ fn this_process() -> HANDLE {
     unsafe { GetCurrentProcess() }
 }
 
-/// Such times count steps of 100 ns.
+/// A `FILETIME` counts in units of 100 ns.
 fn in_ns(time: FILETIME) -> u64 {
     ((u64::from(time.dwHighDateTime) << 32) | u64::from(time.dwLowDateTime)) * 100
 }
@@ -174,7 +174,7 @@ fn processors(count: usize) -> Option<Vec<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATI
     (status == 0).then_some(processors)
 }
 
-/// All of these count steps of 100 ns. The kernel's time includes that of the idle loop, of interrupts
+/// All of these count in units of 100 ns. The kernel's time includes that of the idle loop, of interrupts
 /// and of deferred procedure calls, whose two counts are in the reserved fields.
 fn cpu_time(processor: &SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION) -> CpuTime {
     let ns = |steps: i64| steps.cast_unsigned() * 100;
@@ -190,7 +190,7 @@ fn cpu_time(processor: &SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION) -> CpuTime {
     }
 }
 
-/// Times of a process in the record, in steps of 100 ns. `windows-sys` does not name them.
+/// Times of a process in the record, in units of 100 ns. `windows-sys` does not name them.
 const USER_TIME_AT: usize = 40;
 const KERNEL_TIME_AT: usize = 48;
 /// The list grows while it is read, but not for long.
@@ -216,7 +216,7 @@ pub fn running() -> Vec<Program> {
     programs
 }
 
-/// `None` for the idle process, which is none.
+/// `None` for the idle process, which is no program.
 fn program(record: &SYSTEM_PROCESS_INFORMATION) -> Option<Program> {
     let id = record.UniqueProcessId.addr() as u32;
     let time = |at: usize| {

@@ -31,7 +31,7 @@ fn abandoned(in_dir: &Path, name: &str) -> PathBuf {
 }
 
 #[test]
-fn it_goes_with_all_it_holds() {
+fn a_dropped_directory_is_removed_with_its_contents() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = Scratch::create(dir.path(), &REMOVAL).unwrap();
     let path = scratch.path().to_owned();

@@ -145,9 +145,9 @@ pub(in crate::linux) fn wait(child: libc::pid_t) -> Result<()> {
     if status == 0 {
         Ok(())
     } else {
-        Err(Error::os("end a child in peace")(io::Error::other(
-            format!("its wait status is {status:#x}"),
-        )))
+        Err(Error::os("run a child process")(io::Error::other(format!(
+            "its wait status is {status:#x}"
+        ))))
     }
 }
 

@@ -35,10 +35,7 @@ pub(crate) fn undo(scratch: &Path, exit_wait: Duration) -> Result<()> {
         group.empty(exit_wait)?;
     }
     remove(scratch)?;
-    match group {
-        Some(group) => group.remove(scratch, exit_wait),
-        None => Ok(()),
-    }
+    group.map_or(Ok(()), |group| group.remove(scratch, exit_wait))
 }
 
 /// Accepts the error for an object that is gone already.

@@ -186,7 +186,7 @@ fn wait4(pid: Pid) -> io::Result<(Finished, libc::rusage)> {
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Time for all of them. The kernel may hold a process that was killed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
-const GLANCE: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 struct Leftovers {
@@ -264,7 +264,7 @@ fn end(find: impl Fn() -> Vec<Pid>) -> usize {
                 let _ = kill_process(child, Signal::KILL);
             }
         }
-        sleep(GLANCE);
+        sleep(POLL_INTERVAL);
     }
 }
 

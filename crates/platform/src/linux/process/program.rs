@@ -26,10 +26,10 @@ use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Consumption;
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
-const GLANCE_NS: u64 = 100_000_000;
+const POLL_INTERVAL_NS: u64 = 100_000_000;
 /// The interval if the kernel cannot report the exit: before Linux 5.3, or where pidfds are
 /// forbidden.
-const BLIND_GLANCE_NS: u64 = 200_000;
+const BLIND_POLL_INTERVAL_NS: u64 = 200_000;
 /// Time after which a program that something stopped counts as stopped for good.
 const LONGEST_STOP_NS: u64 = 1_000_000_000;
 /// Bytes of the variables for a program for which the smallest peak of memory is known.
@@ -150,7 +150,7 @@ impl Starter {
         let follower = starting.follow(started.pid);
         let mut running = Running {
             pid: started.pid,
-            life: pidfd_open(started.pid, PidfdFlags::empty()).ok(),
+            pidfd: pidfd_open(started.pid, PidfdFlags::empty()).ok(),
             stdout: stdout.map(|pipe| pipe.reader),
             stderr: stderr.map(|pipe| pipe.reader),
             tail: Tail::default(),
@@ -177,11 +177,8 @@ impl Starter {
             terminal.take_back();
             self.lends_terminal.set(true);
         }
-        let failure = match &self.helper {
-            Some(helper) => helper.failure(started),
-            None => None,
-        };
-        if let Some(failure) = failure {
+        let helper = self.helper.as_ref();
+        if let Some(failure) = helper.and_then(|helper| helper.failure(started)) {
             return Err(ProgramError::Start(failure));
         }
         if !has_ended? {
@@ -303,7 +300,7 @@ fn from_keyboard(exit: Exit) -> Option<Signal> {
 struct Running {
     pid: Pid,
     /// Readable after its exit.
-    life: Option<OwnedFd>,
+    pidfd: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
     tail: Tail,
@@ -326,20 +323,23 @@ impl Running {
             if interrupted.load(Ordering::Acquire) {
                 return Ok(false);
             }
-            let all = [&self.life, &self.stdout, &self.stderr];
+            let all = [&self.pidfd, &self.stdout, &self.stderr];
             let mut fds: Vec<PollFd<'_>> = all
                 .into_iter()
                 .flatten()
                 .map(|fd| PollFd::new(fd, PollFlags::IN))
                 .collect();
-            let glance_ns = self.life.as_ref().map_or(BLIND_GLANCE_NS, |_| GLANCE_NS);
+            let interval_ns = self
+                .pidfd
+                .as_ref()
+                .map_or(BLIND_POLL_INTERVAL_NS, |_| POLL_INTERVAL_NS);
             let rest_ns = self.over_ns.map(|over_ns| over_ns.saturating_sub(now_ns()));
-            let glance_ns = rest_ns.map_or(glance_ns, |rest_ns| glance_ns.min(rest_ns));
-            match poll(&mut fds, Some(&timespec(glance_ns))) {
+            let interval_ns = rest_ns.map_or(interval_ns, |rest_ns| interval_ns.min(rest_ns));
+            match poll(&mut fds, Some(&timespec(interval_ns))) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(io::Error::from(errno).into()),
             }
-            let has_ended = match &self.life {
+            let has_ended = match &self.pidfd {
                 Some(_) => !fds[0].revents().is_empty(),
                 None => look(self.pid)?.is_some_and(|status| !status.stopped()),
             };

@@ -253,24 +253,16 @@ impl FileMapping {
         // While the system writes pages of the view by itself, it refuses to.
         const ATTEMPTS: u32 = 300;
         const PAUSE: Duration = Duration::from_millis(1);
-        let flush = || {
+        let is_busy = |error: &Error| error.io_error().and_then(code) == Some(ERROR_LOCK_VIOLATION);
+        let mut retries = 1..ATTEMPTS;
+        loop {
             // SAFETY: the range is mapped, and its contents stay.
             let outcome = unsafe { FlushViewOfFile(self.start.as_ptr().cast(), self.len) };
-            check(outcome, ACTION)
-        };
-        let is_busy = |outcome: &Result<()>| {
-            let error = outcome.as_ref().err().and_then(Error::io_error);
-            error.and_then(code) == Some(ERROR_LOCK_VIOLATION)
-        };
-        let mut flushed = flush();
-        for _ in 1..ATTEMPTS {
-            if !is_busy(&flushed) {
-                break;
+            match check(outcome, ACTION) {
+                Err(error) if is_busy(&error) && retries.next().is_some() => thread::sleep(PAUSE),
+                flushed => break flushed?,
             }
-            thread::sleep(PAUSE);
-            flushed = flush();
         }
-        flushed?;
         // SAFETY: the file is open.
         let outcome = unsafe { FlushFileBuffers(self.file.as_raw_handle()) };
         check(outcome, ACTION)

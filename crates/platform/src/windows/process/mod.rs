@@ -46,7 +46,7 @@ absent! {
 }
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest wait for more of the standard error after the exit: a child may hold it open.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
@@ -76,7 +76,7 @@ impl Starter {
             }
             let elapsed = Duration::from_nanos(now_ns() - start_ns);
             rest = program.limit.map(|limit| limit.saturating_sub(elapsed));
-            match events.recv_timeout(rest.map_or(GLANCE, |rest| rest.min(GLANCE))) {
+            match events.recv_timeout(rest.map_or(POLL_INTERVAL, |rest| rest.min(POLL_INTERVAL))) {
                 Ok(Event::Exit) => break true,
                 Ok(Event::Error(bytes)) => tail.push(&bytes),
                 _ => {}
@@ -90,9 +90,9 @@ impl Starter {
         let exit = Exit::Code(status.code().unwrap_or(-1));
         if is_console_event(exit) {
             // It reaches this process as well, perhaps a little later.
-            let deadline = Instant::now() + GLANCE;
+            let deadline = Instant::now() + POLL_INTERVAL;
             while !interrupted.load(Ordering::Acquire) && Instant::now() < deadline {
-                thread::sleep(GLANCE / 20);
+                thread::sleep(POLL_INTERVAL / 20);
             }
             has_ended = !interrupted.load(Ordering::Acquire);
         }

@@ -18,7 +18,7 @@ use crate::process::{
 use crate::windows::usage;
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
-const GLANCE_NS: u64 = 100_000_000;
+const POLL_INTERVAL_NS: u64 = 100_000_000;
 /// Longest wait for the rest of the output after the exit of the whole job.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -88,15 +88,15 @@ impl RawWorker {
         };
         self.has_refused |= !self.is_sending;
         while self.is_sending {
-            self.hear(limit)?;
+            self.wait_for_output(limit)?;
         }
         // It may have taken all, answered and exited before this process saw any of that.
         Ok(!self.has_refused)
     }
 
-    pub(crate) fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
-        let glance = Duration::from_nanos(limit.left_ns()?.min(GLANCE_NS));
-        match self.events.recv_timeout(glance) {
+    pub(crate) fn wait_for_output(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
+        let interval = Duration::from_nanos(limit.left_ns()?.min(POLL_INTERVAL_NS));
+        match self.events.recv_timeout(interval) {
             Ok(Event::Exit) => self.reap().map(drop),
             Ok(event) => {
                 self.note(event);
