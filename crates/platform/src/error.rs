@@ -119,8 +119,8 @@ impl Error {
     }
 }
 
-/// What only another system has. Functions and methods have an answer instead. To make one of the types is refused,
-/// so there is none to call a method of.
+/// What another system has and this one does not. A function or method gives a fixed answer. A type cannot be made:
+/// its constructor refuses, so there is no value to call a method of.
 macro_rules! absent {
     ($(fn $name:ident(&self $(, $argument:ty)*) -> $result:ty = $answer:expr;)+) => {
         $(pub fn $name(&self $(, _: $argument)*) -> $result {

@@ -218,7 +218,7 @@ impl LockedFile {
     /// As [`Self::lock`], through another handle of an opening by which this process may have locked the file
     /// already.
     pub fn lock_again(file: File, access: Access) -> Result<Self> {
-        // There a lock excludes other handles of its own opening as well. The system refuses to truncate a mapped
+        // On Windows a lock excludes other handles of its own opening as well. The system refuses to truncate a mapped
         // file, which is all that a mapping needs of the lock.
         if cfg!(windows) {
             return Ok(Self { file, access });

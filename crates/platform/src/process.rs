@@ -12,7 +12,7 @@ use crate::confinement::MemoryGroup;
 use crate::os;
 use crate::usage::Usage;
 
-pub use crate::os::process::Twin;
+pub use crate::os::partner::Twin;
 
 /// Exit of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -30,6 +30,10 @@ absent! {
         fn start(usize, impl FnOnce()) -> Result<Self>;
     }
 
+    enum Twin = refuse("a copy of this process") => {
+        fn fork() -> Result<Self>;
+    }
+
     enum MemoryGroup = refuse("limiting the memory of a worker") => {
         fn create(u64, &Path, Duration) -> Result<Self>;
         fn forbid_swap(&self) -> Result<()>;

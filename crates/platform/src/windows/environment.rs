@@ -15,6 +15,7 @@ use windows_sys::Win32::System::SystemInformation::{GetTickCount64, OSVERSIONINF
 use windows_sys::core::GUID;
 
 use super::outcome::{text, wide};
+use super::query::query;
 use super::{machine, memory, private, topology};
 use crate::environment::{Build, Environment, Frequency};
 use crate::power::Battery;
@@ -298,7 +299,7 @@ fn flags(class: SYSTEM_INFORMATION_CLASS) -> Option<u32> {
     let mut words = [0_u32; 2];
     for count in [1, 2] {
         // SAFETY: any bits are a valid word.
-        let (status, _) = unsafe { machine::query(class, &mut words[..count]) };
+        let (status, _) = unsafe { query(class, &mut words[..count]) };
         if status >= 0 {
             return Some(words[0]);
         }

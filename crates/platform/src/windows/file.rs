@@ -28,6 +28,7 @@ use super::block_io::{positioned, reopen};
 use super::machine;
 use super::outcome::{check, check_status, code};
 use super::private::{self, INCREASE_QUOTA, PROFILE_PROCESS, has};
+use super::query::query;
 use crate::error::{Error, Result, absent, refuse};
 use crate::file::{Access, OpenMode, Residency};
 
@@ -356,7 +357,7 @@ pub fn storage_read_bytes() -> Option<u64> {
     let mut counts =
         [0_u64; size_of::<SYSTEM_PERFORMANCE_INFORMATION>().div_ceil(size_of::<u64>())];
     // SAFETY: any bits are a valid word.
-    let (status, _) = unsafe { machine::query(SystemPerformanceInformation, &mut counts) };
+    let (status, _) = unsafe { query(SystemPerformanceInformation, &mut counts) };
     check_status(status, "ask for the counts of the system").ok()?;
     let pages = counts[PAGE_READ_COUNT / size_of::<u64>()] as u32;
     Some(u64::from(pages) * PAGE_BYTES)

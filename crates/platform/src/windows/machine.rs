@@ -3,10 +3,6 @@ use std::mem::transmute;
 use std::ptr;
 
 use sha2::{Digest, Sha256};
-use windows_sys::Wdk::System::SystemInformation::{
-    NtQuerySystemInformation, SYSTEM_INFORMATION_CLASS,
-};
-use windows_sys::Win32::Foundation::NTSTATUS;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
 use windows_sys::Win32::System::Registry::{
     HKEY_LOCAL_MACHINE, REG_ROUTINE_FLAGS, RRF_RT_REG_DWORD, RRF_RT_REG_SZ, RegGetValueW,
@@ -117,24 +113,6 @@ mod processor {
     pub fn hypervisor() -> Option<String> {
         None
     }
-}
-
-/// Asks for information about the system. The result is the kernel's status, and the number of bytes written, or
-/// needed if there is too little room.
-///
-/// # Safety
-/// Whatever the information holds must be valid for `T`.
-pub(super) unsafe fn query<T>(
-    class: SYSTEM_INFORMATION_CLASS,
-    into: &mut [T],
-) -> (NTSTATUS, usize) {
-    let mut bytes = 0;
-    // SAFETY: the buffer has the given length; the rest is the caller's contract.
-    let status = unsafe {
-        let len = size_of_val(into) as u32;
-        NtQuerySystemInformation(class, into.as_mut_ptr().cast(), len, &raw mut bytes)
-    };
-    (status, bytes as usize)
 }
 
 /// A number; `None` if there is none.

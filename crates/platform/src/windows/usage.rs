@@ -17,7 +17,8 @@ use windows_sys::Win32::System::WindowsProgramming::{
 };
 
 use super::outcome::check;
-use super::{machine, topology};
+use super::query::query;
+use super::topology;
 use crate::Result;
 use crate::error::absent;
 use crate::load::{CpuTime, CpuTimes};
@@ -169,7 +170,7 @@ fn processors(count: usize) -> Option<Vec<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATI
     let mut processors = vec![SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION::default(); count];
     // SAFETY: the class has this type.
     let (status, written) =
-        unsafe { machine::query(SystemProcessorPerformanceInformation, &mut processors) };
+        unsafe { query(SystemProcessorPerformanceInformation, &mut processors) };
     processors.truncate(written / size_of::<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>());
     (status == 0).then_some(processors)
 }
@@ -249,7 +250,7 @@ fn records() -> Option<Vec<u64>> {
     let mut records = vec![0_u64; 32 << 10];
     for _ in 0..ATTEMPTS {
         // SAFETY: any bits are a valid word.
-        let (status, needed) = unsafe { machine::query(SystemProcessInformation, &mut records) };
+        let (status, needed) = unsafe { query(SystemProcessInformation, &mut records) };
         if status != STATUS_INFO_LENGTH_MISMATCH {
             return (status >= 0).then_some(records);
         }

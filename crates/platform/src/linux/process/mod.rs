@@ -19,9 +19,7 @@ use rustix::process::{
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
 
 use super::parse;
-use super::partner::Partner;
 use super::usage::from_rusage;
-use crate::error::{Error, Result};
 use crate::process::{Exit, Finished};
 
 pub use program::Starter;
@@ -265,35 +263,5 @@ fn end(find: impl Fn() -> Vec<Pid>) -> usize {
             }
         }
         sleep(POLL_INTERVAL);
-    }
-}
-
-/// A copy of this process that only shares its memory: until one of them writes to a page, both
-/// have the same page ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It exits when
-/// this value is dropped, or with its parent.
-// A forked child that sleeps until it is killed.
-#[derive(Debug)]
-pub struct Twin {
-    _child: Partner,
-}
-
-impl Twin {
-    /// Creates the copy.
-    pub fn fork() -> Result<Self> {
-        // SAFETY: the child makes system calls only, which is safe even if other threads held locks
-        // during the fork.
-        match unsafe { libc::fork() } {
-            -1 => Err(Error::os("fork")(io::Error::last_os_error())),
-            0 => loop {
-                // SAFETY: neither call touches memory. The child exits if its parent dies.
-                unsafe {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    libc::pause();
-                }
-            },
-            child => Ok(Self {
-                _child: Partner::of_child(child),
-            }),
-        }
     }
 }

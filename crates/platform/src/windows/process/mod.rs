@@ -28,7 +28,7 @@ use super::clock::now_ns;
 use super::outcome::{check, check_status, owned};
 use super::placement::pin;
 use super::usage;
-use crate::error::{absent, refuse};
+use crate::error::absent;
 use crate::process::{Exit, Finished, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Usage;
@@ -37,12 +37,6 @@ pub(crate) use worker::RawWorker;
 
 absent! {
     fn signal_name(i32) -> Option<&'static str> = None;
-}
-
-absent! {
-    enum Twin = refuse("a copy of this process") => {
-        fn fork() -> crate::Result<Self>;
-    }
 }
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
