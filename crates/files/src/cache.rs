@@ -110,9 +110,9 @@ pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted
 
 fn chill_unseen(file: &File) -> platform::Result<Evicted> {
     if SPARES_CACHES.load(Ordering::Relaxed) {
-        return Err(platform::Error::NotSupported {
-            what: "making a file cold without dropping the caches of the machine",
-        });
+        return Err(platform::Error::NotSupported(
+            "making a file cold without dropping the caches of the machine",
+        ));
     }
     file.sync_all().map_err(|source| platform::Error::Os {
         action: "synchronise a file",

@@ -19,6 +19,18 @@ impl Directory {
     pub fn rename(&self, from: &OsStr, to: &OsStr, replace: bool) -> Result<()> {
         self.move_to(from, self, to, replace)
     }
+
+    /// The type of `name`, without following links; `None` if it does not exist.
+    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
+        let found = self.metadata(name)?;
+        Ok(found.map(|found| {
+            if found.is_file() {
+                Kind::File
+            } else {
+                Kind::Other
+            }
+        }))
+    }
 }
 
 /// The type of a directory entry.

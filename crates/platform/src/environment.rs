@@ -17,6 +17,17 @@ pub enum System {
     Other,
 }
 
+impl System {
+    /// The system for which this program was built.
+    pub fn here() -> System {
+        if cfg!(windows) {
+            System::Windows
+        } else {
+            System::Linux
+        }
+    }
+}
+
 impl fmt::Display for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -222,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_this_system() {
+    fn this_system_is_read() {
         let environment = Environment::read();
         assert_eq!(environment.system(), Some(System::here()));
         assert!(environment.kernel_release.is_some(), "{environment:?}");

@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 /// The system refused a query or an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This system, kernel or file system does not support it.
-    #[error("{what} is not supported here")]
-    NotSupported {
-        /// The refused operation, as the subject of a sentence.
-        what: &'static str,
-    },
+    /// This system, kernel or file system does not support an operation: the subject of a sentence.
+    #[error("{0} is not supported here")]
+    NotSupported(&'static str),
     /// The process does not have a right.
     #[error("{what} needs {needs}")]
     NotPermitted {
@@ -122,16 +119,28 @@ impl Error {
     }
 }
 
-/// Types that only another system has: to make one is refused, so there is none to call a method of.
+/// What another system has and this one does not. A function or method gives a fixed answer. A type cannot be made:
+/// its constructor refuses, so there is no value to call a method of.
 macro_rules! absent {
+    ($(fn $name:ident(&self $(, $argument:ty)*) -> $result:ty = $answer:expr;)+) => {
+        $(pub fn $name(&self $(, _: $argument)*) -> $result {
+            $answer
+        })+
+    };
+    ($(fn $name:ident($($argument:ty),*) -> $result:ty = $answer:expr;)+) => {
+        $(#[allow(clippy::unnecessary_wraps, reason = "other systems can fail")]
+        pub fn $name($(_: $argument),*) -> $result {
+            $answer
+        })+
+    };
     ($(
         $(#[$of_type:meta])*
         enum $name:ident = $refusal:expr => {
             $(#[$of_new:meta])*
-            fn $new:ident($($argument:ident: $type:ty),*) -> $result:ty;
+            fn $new:ident($($argument:ty),*) -> $result:ty;
             $($(#[$of_method:meta])* fn $method:ident(&$($parameters:tt)*) -> $output:ty;)*
         }
-    )*) => {
+    )+) => {
         $(
             $(#[$of_type])*
             #[derive(Debug)]
@@ -139,7 +148,7 @@ macro_rules! absent {
 
             impl $name {
                 $(#[$of_new])*
-                pub fn $new($($argument: $type),*) -> $result {
+                pub fn $new($(_: $argument),*) -> $result {
                     $refusal
                 }
 
@@ -147,25 +156,38 @@ macro_rules! absent {
                     @ $(#[$of_method])* $method($($parameters)*) -> $output
                 })*
             }
-        )*
+        )+
     };
-    (@ $(#[$of_method:meta])* $method:ident(mut $this:ident $($more:tt)*) -> $output:ty) => {
+    (@ $(#[$of_method:meta])* $method:ident(mut self $(, $argument:ty)*) -> $output:ty) => {
         $(#[$of_method])*
-        pub fn $method(&mut $this $($more)*) -> $output {
-            match *$this {}
+        pub fn $method(&mut self $(, _: $argument)*) -> $output {
+            match *self {}
         }
     };
-    (@ $(#[$of_method:meta])* $method:ident($this:ident $($more:tt)*) -> $output:ty) => {
+    (@ $(#[$of_method:meta])* $method:ident(self $(, $argument:ty)*) -> $output:ty) => {
         $(#[$of_method])*
-        pub fn $method(&$this $($more)*) -> $output {
-            match *$this {}
+        pub fn $method(&self $(, _: $argument)*) -> $output {
+            match *self {}
         }
     };
 }
 
 pub(crate) use absent;
 
+/// For tests: what this system has and allows; else `None`, with the reason printed.
+#[cfg(test)]
+pub(crate) fn available<T>(outcome: Result<T>) -> Option<T> {
+    match outcome {
+        Ok(found) => Some(found),
+        Err(error @ (Error::NotSupported(_) | Error::NotPermitted { .. })) => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// The answer of a system without `what`.
 pub(crate) fn refuse<T, E: From<Error>>(what: &'static str) -> std::result::Result<T, E> {
-    Err(Error::NotSupported { what }.into())
+    Err(Error::NotSupported(what).into())
 }

@@ -2,7 +2,6 @@
 //! PMIx ([standard, version 4](https://pmix.github.io/pmix-standard/)). Its library is loaded at run time.
 
 use crate::Error;
-use std::time::Duration;
 
 pub use crate::os::job::{Job, host_name};
 
@@ -12,26 +11,13 @@ pub enum JobError {
     /// No launcher that speaks PMIx started this process.
     #[error("no launcher that speaks PMIx started this process")]
     NoLauncher,
-    /// The library is missing or too old.
-    #[error("cannot load the library of PMIx: {0}")]
-    NoLibrary(String),
-    /// The library or the launcher refused.
-    #[error("PMIx cannot {action}: {reason}")]
-    Refused {
-        /// The refused action, as a verb.
-        action: &'static str,
-        /// The library's word for it.
-        reason: String,
-    },
-    /// The launcher sent something of another type.
-    #[error("PMIx gave no usable {0}")]
-    Unexpected(&'static str),
+    /// The library is missing or too old, it or the launcher refused, sent something of another type, or gave no
+    /// answer in time.
+    #[error("{0}")]
+    Failed(String),
     /// A process has published other things, and this not yet.
     #[error("it has not been published yet")]
     NotYet,
-    /// The time limit passed.
-    #[error("no answer within {0:?}")]
-    Late(Duration),
     /// This system has no such jobs.
     #[error(transparent)]
     Unsupported(#[from] Error),

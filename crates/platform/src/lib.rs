@@ -137,8 +137,6 @@ pub mod sandbox {
     pub enum Call {
         /// Creation of an event counter ([`crate::channel::event_counter`]).
         EventCounter,
-        /// Creation of a timer ([`crate::timer::Timer`]).
-        Timer,
         /// A copy within the kernel ([`crate::block_io::copy_range`]).
         CopyRange,
     }

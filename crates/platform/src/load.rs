@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::os::usage::load_average;
+use crate::usage::counts;
 
 /// Use of CPU time since the system started, or between two readings.
 ///
@@ -59,23 +60,9 @@ impl CpuTimes {
     }
 }
 
-impl CpuTime {
-    /// The time between an earlier reading and this one. A count that went backwards (on Linux
-    /// `iowait` may) becomes 0.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
-            nice_ns: self.nice_ns.saturating_sub(earlier.nice_ns),
-            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
-            idle_ns: self.idle_ns.saturating_sub(earlier.idle_ns),
-            iowait_ns: self.iowait_ns.saturating_sub(earlier.iowait_ns),
-            irq_ns: self.irq_ns.saturating_sub(earlier.irq_ns),
-            softirq_ns: self.softirq_ns.saturating_sub(earlier.softirq_ns),
-            steal_ns: self.steal_ns.saturating_sub(earlier.steal_ns),
-        }
-    }
+counts!(CpuTime: user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns);
 
+impl CpuTime {
     /// Busy time in ns: all but idle, iowait and steal.
     pub fn busy_ns(&self) -> u64 {
         [

@@ -107,7 +107,7 @@ impl fmt::Display for CacheKind {
 }
 
 /// All caches of one sort.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// Cache level; 1 is nearest to the core.
     pub level: u32,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_this_machine() {
+    fn this_machine_is_read_and_stored_whole() {
         let machine = Machine::read();
         assert_eq!(machine.cpu.architecture, std::env::consts::ARCH);
         assert!(machine.memory_bytes > Some(1 << 20), "{machine:?}");

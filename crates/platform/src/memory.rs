@@ -39,14 +39,10 @@ pub enum PageSize {
 /// ([madvise(2)](https://man7.org/linux/man-pages/man2/madvise.2.html)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// No special pattern.
-    Normal,
     /// From start to end.
     Sequential,
     /// At random: read-ahead is of no use.
     Random,
-    /// The memory is needed soon.
-    WillNeed,
     /// The memory is not needed soon. Private memory loses its contents and reads as zeros.
     DontNeed,
 }
@@ -81,7 +77,7 @@ impl<'file> FileMapping<'file> {
     /// If the file system does not support mappings, the offset is not a multiple, or the file was
     /// not opened for the access for which it is locked.
     pub fn new(file: &'file mut LockedFile, offset: u64, len: usize) -> Result<Self> {
-        let access = file.access();
+        let access = file.access;
         let mapping = os::memory::FileMapping::over(file.file(), offset, len, access)?;
         Ok(Self(mapping, access, PhantomData))
     }
@@ -111,9 +107,7 @@ impl<'file> FileMapping<'file> {
         }
         Ok(())
     }
-}
 
-impl FileMapping<'_> {
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
         self.0.as_slice()
@@ -172,7 +166,6 @@ mod tests {
         assert!(memory.as_slice().iter().all(|byte| *byte == 7));
         memory.advise(Advice::DontNeed).unwrap();
         assert!(memory.as_slice().iter().all(|byte| *byte == 0));
-        memory.advise(Advice::Normal).unwrap();
         assert_eq!(memory.advise(Advice::Random).is_err(), cfg!(windows));
     }
 

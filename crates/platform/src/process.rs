@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::now_ns;
 use crate::confinement::MemoryGroup;
+use crate::os;
 use crate::usage::Usage;
-use crate::{Error, os};
 
-pub use crate::os::process::Twin;
+pub use crate::os::partner::Twin;
 
 /// Exit of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -98,9 +98,6 @@ pub enum WorkerError {
     /// Its pipes failed.
     #[error("cannot talk to the worker: {0}")]
     Io(#[source] io::Error),
-    /// The system refused.
-    #[error(transparent)]
-    Platform(#[from] Error),
 }
 
 /// Conditions to give up: a deadline in ns, and the caller's flag.
@@ -195,7 +192,7 @@ impl Worker {
                     Err(self.died(finished))
                 };
             }
-            self.0.hear(limit)?;
+            self.0.wait_for_output(limit)?;
         }
     }
 
@@ -244,7 +241,7 @@ impl Worker {
             if let Some(finished) = self.0.finished {
                 return Ok(finished);
             }
-            self.0.hear(limit)?;
+            self.0.wait_for_output(limit)?;
         }
     }
 }

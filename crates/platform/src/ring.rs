@@ -36,7 +36,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::Error;
+    use crate::error::available;
 
     fn options(depth: u32, registered: bool) -> RingOptions {
         RingOptions {
@@ -47,16 +47,8 @@ mod tests {
         }
     }
 
-    /// `None`, with the reason printed, if this system has no rings.
     fn ring<'f>(file: &'f File, options: &RingOptions) -> Option<ReadRing<'f>> {
-        match ReadRing::new(file, options) {
-            Ok(ring) => Some(ring),
-            Err(error @ (Error::NotSupported { .. } | Error::NotPermitted { .. })) => {
-                println!("skipped: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
+        available(ReadRing::new(file, options))
     }
 
     #[test]

@@ -60,47 +60,33 @@ pub struct Sweep {
 
 /// The reason for a failed creation of a scratch directory, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum ScratchError {
-    /// The parent directory does not exist.
-    #[error("{} does not exist: make it, or name another directory", .0.display())]
-    Missing(PathBuf),
-    /// The path is not a directory.
-    #[error("{} is not a directory: name a directory", .0.display())]
-    NotADirectory(PathBuf),
-    /// The file system is mounted read-only.
-    #[error("{} is on a read-only file system: name a directory on another", .0.display())]
-    ReadOnly(PathBuf),
-    /// The file system or the quota is full.
-    #[error("no space left in {}: free some, or name a directory on another file system", .0.display())]
-    Full(PathBuf),
-    /// This process may not write there.
-    #[error("no right to write in {}: name a directory of your own", .0.display())]
-    NotPermitted(PathBuf),
-    /// The file system does not support locks.
-    #[error("the file system of {} has no file locks: name a directory on another", .0.display())]
-    NoLocks(PathBuf),
-    /// Any other error.
-    #[error("cannot make a scratch directory in {}: {source}", path.display())]
-    Io {
-        /// The parent directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-}
+#[error("{0}")]
+pub struct ScratchError(String);
 
 impl ScratchError {
-    fn new(in_dir: &Path, source: io::Error) -> Self {
-        let path = in_dir.to_owned();
-        match source.kind() {
-            io::ErrorKind::NotFound => Self::Missing(path),
-            io::ErrorKind::NotADirectory => Self::NotADirectory(path),
-            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full(path),
-            io::ErrorKind::PermissionDenied => Self::NotPermitted(path),
-            io::ErrorKind::Unsupported => Self::NoLocks(path),
-            _ => Self::Io { path, source },
-        }
+    fn new(in_dir: &Path, source: &io::Error) -> Self {
+        let dir = in_dir.display();
+        Self(match source.kind() {
+            io::ErrorKind::NotFound => {
+                format!("{dir} does not exist: make it, or name another directory")
+            }
+            io::ErrorKind::NotADirectory => format!("{dir} is not a directory: name a directory"),
+            io::ErrorKind::ReadOnlyFilesystem => {
+                format!("{dir} is on a read-only file system: name a directory on another")
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                format!(
+                    "no space left in {dir}: free some, or name a directory on another file system"
+                )
+            }
+            io::ErrorKind::PermissionDenied => {
+                format!("no right to write in {dir}: name a directory of your own")
+            }
+            io::ErrorKind::Unsupported => {
+                format!("the file system of {dir} has no file locks: name a directory on another")
+            }
+            _ => format!("cannot make a scratch directory in {dir}: {source}"),
+        })
     }
 }
 
@@ -113,7 +99,7 @@ impl Scratch {
         // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
         let path = in_dir.join(format!("{PREFIX}{random:016x}"));
-        os::file::create_private_dir(&path).map_err(|error| ScratchError::new(in_dir, error))?;
+        os::file::create_private_dir(&path).map_err(|error| ScratchError::new(in_dir, &error))?;
         match make_lock(&path) {
             Ok(lock) => Ok(Self {
                 path,
@@ -124,7 +110,7 @@ impl Scratch {
                 // The first error is the one to report. Without descriptors no directory can be listed.
                 let _ = fs::remove_file(path.join(UNLOCKED));
                 let _ = fs::remove_dir(&path);
-                Err(ScratchError::new(in_dir, error))
+                Err(ScratchError::new(in_dir, &error))
             }
         }
     }
@@ -134,14 +120,14 @@ impl Scratch {
     pub fn create_elsewhere(&self, in_dir: &Path) -> Result<Self, ScratchError> {
         let there = in_dir
             .canonicalize()
-            .map_err(|error| ScratchError::new(in_dir, error))?;
+            .map_err(|error| ScratchError::new(in_dir, &error))?;
         let known = self.file(ELSEWHERE);
         let mut memory = match fs::read(&known) {
             Ok(memory) => [memory, vec![0]].concat(),
             Err(_) => Vec::new(),
         };
         memory.extend(there.as_os_str().as_encoded_bytes());
-        fs::write(known, memory).map_err(|error| ScratchError::new(&self.path, error))?;
+        fs::write(known, memory).map_err(|error| ScratchError::new(&self.path, &error))?;
         Self::create(in_dir, &self.removal)
     }
 

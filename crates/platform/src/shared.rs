@@ -17,35 +17,68 @@ pub use crate::os::shared::{wait_while, wake_one};
 ///
 /// It holds `capacity` bytes, a power of two.
 pub fn ring(capacity: usize) -> Result<(Sender, Receiver)> {
-    let ring = Arc::new(Ring::new(capacity)?);
-    let sender = Sender { ring: ring.clone() };
-    Ok((sender, Receiver { ring }))
+    if !capacity.is_power_of_two() {
+        return Err(Error::os("make a ring")(ErrorKind::InvalidInput));
+    }
+    let memory = Memory::new(Ring::BYTES_AT + capacity)?;
+    let ring = Arc::new(Ring { memory, capacity });
+    Ok((Sender(ring.clone()), Receiver(ring)))
 }
 
 /// The sending end of a ring. A partner gets a copy with the rest of the process's memory; only one
 /// copy may be used.
 #[derive(Debug)]
-pub struct Sender {
-    ring: Arc<Ring>,
-}
+pub struct Sender(Arc<Ring>);
 
 impl Sender {
     /// Copies a message into the ring, and waits for room.
-    pub fn send(&mut self, message: &[u8]) {
-        self.ring.send(message);
+    pub fn send(&mut self, mut message: &[u8]) {
+        let ring = &self.0;
+        let mut sent = ring.sent().load(Ordering::Relaxed);
+        while !message.is_empty() {
+            let received = ring.received().load(Ordering::Acquire);
+            let room = ring.capacity - sent.wrapping_sub(received) as usize;
+            let (place, before_end) = ring.place(sent);
+            let len = room.min(before_end).min(message.len());
+            if len == 0 {
+                spin_loop();
+                continue;
+            }
+            // SAFETY: both sides have `len` bytes, and the receiver does not read them before the
+            // counter of sent bytes includes them.
+            unsafe { ptr::copy_nonoverlapping(message.as_ptr(), place, len) };
+            sent = sent.wrapping_add(len as u64);
+            ring.sent().store(sent, Ordering::Release);
+            message = &message[len..];
+        }
     }
 }
 
 /// The receiving end of a ring. As with [`Sender`], only one copy may be used.
 #[derive(Debug)]
-pub struct Receiver {
-    ring: Arc<Ring>,
-}
+pub struct Receiver(Arc<Ring>);
 
 impl Receiver {
     /// Copies `message.len()` bytes out of the ring, and waits for them.
-    pub fn receive(&mut self, message: &mut [u8]) {
-        self.ring.receive(message);
+    pub fn receive(&mut self, mut message: &mut [u8]) {
+        let ring = &self.0;
+        let mut received = ring.received().load(Ordering::Relaxed);
+        while !message.is_empty() {
+            let sent = ring.sent().load(Ordering::Acquire);
+            let there = sent.wrapping_sub(received) as usize;
+            let (place, before_end) = ring.place(received);
+            let len = there.min(before_end).min(message.len());
+            if len == 0 {
+                spin_loop();
+                continue;
+            }
+            // SAFETY: both sides have `len` bytes, and the sender does not overwrite them before
+            // the counter of received bytes includes them.
+            unsafe { ptr::copy_nonoverlapping(place, message.as_mut_ptr(), len) };
+            received = received.wrapping_add(len as u64);
+            ring.received().store(received, Ordering::Release);
+            message = &mut message[len..];
+        }
     }
 }
 
@@ -85,7 +118,7 @@ impl Words {
 
 /// The memory holds the number of bytes sent, the number received, and the bytes.
 #[derive(Debug)]
-pub(crate) struct Ring {
+struct Ring {
     memory: Memory,
     capacity: usize,
 }
@@ -97,14 +130,6 @@ unsafe impl Sync for Ring {}
 
 impl Ring {
     const BYTES_AT: usize = 2 * LINE_BYTES;
-
-    pub(crate) fn new(capacity: usize) -> Result<Self> {
-        if !capacity.is_power_of_two() {
-            return Err(Error::os("make a ring")(ErrorKind::InvalidInput));
-        }
-        let memory = Memory::new(Self::BYTES_AT + capacity)?;
-        Ok(Self { memory, capacity })
-    }
 
     fn counter(&self, offset: usize) -> &AtomicU64 {
         // SAFETY: both offsets are within the mapping, aligned, and used only as this atomic.
@@ -125,48 +150,6 @@ impl Ring {
         // SAFETY: the offset is less than the capacity, so it is within the mapping.
         let place = unsafe { self.memory.start.add(Self::BYTES_AT + offset) };
         (place.as_ptr(), self.capacity - offset)
-    }
-
-    /// Only one thread may send at a time.
-    pub(crate) fn send(&self, mut message: &[u8]) {
-        let mut sent = self.sent().load(Ordering::Relaxed);
-        while !message.is_empty() {
-            let received = self.received().load(Ordering::Acquire);
-            let room = self.capacity - sent.wrapping_sub(received) as usize;
-            let (place, before_end) = self.place(sent);
-            let len = room.min(before_end).min(message.len());
-            if len == 0 {
-                spin_loop();
-                continue;
-            }
-            // SAFETY: both sides have `len` bytes, and the receiver does not read them before the
-            // counter of sent bytes includes them.
-            unsafe { ptr::copy_nonoverlapping(message.as_ptr(), place, len) };
-            sent = sent.wrapping_add(len as u64);
-            self.sent().store(sent, Ordering::Release);
-            message = &message[len..];
-        }
-    }
-
-    /// Only one thread may receive at a time.
-    pub(crate) fn receive(&self, mut message: &mut [u8]) {
-        let mut received = self.received().load(Ordering::Relaxed);
-        while !message.is_empty() {
-            let sent = self.sent().load(Ordering::Acquire);
-            let there = sent.wrapping_sub(received) as usize;
-            let (place, before_end) = self.place(received);
-            let len = there.min(before_end).min(message.len());
-            if len == 0 {
-                spin_loop();
-                continue;
-            }
-            // SAFETY: both sides have `len` bytes, and the sender does not overwrite them before
-            // the counter of received bytes includes them.
-            unsafe { ptr::copy_nonoverlapping(place, message.as_mut_ptr(), len) };
-            received = received.wrapping_add(len as u64);
-            self.received().store(received, Ordering::Release);
-            message = &mut message[len..];
-        }
     }
 }
 
@@ -198,16 +181,16 @@ mod tests {
 
     #[test]
     fn a_ring_gives_out_what_was_put_in_across_its_end() {
-        let ring = Ring::new(8).unwrap();
+        let (mut sender, mut receiver) = ring(8).unwrap();
         for round in 0..100_u8 {
             let message = [round, round.wrapping_add(1), round.wrapping_add(2)];
-            ring.send(&message);
-            ring.send(&message);
+            sender.send(&message);
+            sender.send(&message);
             let mut seen = [0; 6];
-            ring.receive(&mut seen);
+            receiver.receive(&mut seen);
             assert_eq!(seen[..3], message);
             assert_eq!(seen[3..], message);
         }
-        Ring::new(9).unwrap_err();
+        ring(9).unwrap_err();
     }
 }

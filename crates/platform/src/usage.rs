@@ -1,11 +1,9 @@
 //! Resource usage of a process or thread: CPU time, page faults, context switches.
 
-use std::ops::AddAssign;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::os::usage::{counts_storage, storage_read_bytes};
+pub use crate::os::usage::storage_read_bytes;
 
 /// True where the system counts context switches. Elsewhere both counts of [`Usage`] are 0.
 pub const COUNTS_SWITCHES: bool = cfg!(target_os = "linux");
@@ -13,6 +11,12 @@ pub const COUNTS_SWITCHES: bool = cfg!(target_os = "linux");
 /// True where [`storage_read_bytes`] counts reads that bypass the page cache as well. Windows counts what page faults
 /// and its cache read.
 pub const COUNTS_DIRECT_READS: bool = !cfg!(windows);
+
+/// True if the system counts each process's reads from storage and writes to it (on Linux
+/// `CONFIG_TASK_IO_ACCOUNTING`). Windows counts those of all processes together.
+pub fn counts_storage() -> bool {
+    cfg!(not(windows)) && storage_read_bytes().is_some()
+}
 
 /// Resource usage since the start of a process or thread, or between two readings.
 ///
@@ -41,36 +45,30 @@ pub struct Usage {
     pub involuntary_switches: u64,
 }
 
-impl Usage {
-    /// Usage between an earlier reading and this one. A count that went backwards (the user and
-    /// system split may) becomes 0.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
-            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
-            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
-            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-            voluntary_switches: self
-                .voluntary_switches
-                .saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(earlier.involuntary_switches),
+/// Differences and sums of counts, field by field.
+macro_rules! counts {
+    ($counts:ty: $($field:ident),+) => {
+        impl $counts {
+            /// What was counted between an earlier reading and this one. A count that went backwards becomes 0: on Linux
+            /// the split into user and system time may, and the time of waiting for storage.
+            #[must_use]
+            pub fn since(&self, earlier: &Self) -> Self {
+                Self {
+                    $($field: self.$field.saturating_sub(earlier.$field)),+
+                }
+            }
         }
-    }
-}
 
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Self) {
-        self.user_ns += other.user_ns;
-        self.system_ns += other.system_ns;
-        self.minor_faults += other.minor_faults;
-        self.major_faults += other.major_faults;
-        self.voluntary_switches += other.voluntary_switches;
-        self.involuntary_switches += other.involuntary_switches;
-    }
+        impl std::ops::AddAssign for $counts {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$field += other.$field;)+
+            }
+        }
+    };
 }
+pub(crate) use counts;
+
+counts!(Usage: user_ns, system_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches);
 
 /// Total usage of a process and all children that it has waited for, since its start.
 ///
@@ -99,7 +97,7 @@ mod tests {
     use crate::clock::now_ns;
 
     #[test]
-    fn work_counts() {
+    fn work_counts_as_cpu_time() {
         let (process, thread) = (Usage::of_process().unwrap(), Usage::of_thread().unwrap());
         let start = now_ns();
         // Longer than a tick of the system's timer.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, OFlags, StatxFlags, copy_file_range, fcntl_getfl, ioctl_ficlone, statx};
-use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite, retry_on_intr};
 
 use super::clock::timespec_of;
 use crate::block_io::{DirectAlignment, ReadManner};
@@ -25,30 +25,20 @@ const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 /// If the file cannot be read, or has no offsets, such as a pipe.
 #[inline]
 pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
-    loop {
-        match pread(file, &mut *block, offset) {
-            Ok(count) => return Ok(count),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::os("read a file")(errno)),
-        }
-    }
+    retry_on_intr(|| pread(file, &mut *block, offset)).map_err(Error::os("read a file"))
 }
 
 /// Writes all of `block` at `offset`, with as few `pwrite` calls as the system allows.
 #[inline]
 pub fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
     while !block.is_empty() {
-        match pwrite(file, block, offset) {
-            Ok(0) => {
-                return Err(Error::os("write a file")(io::ErrorKind::WriteZero));
-            }
-            Ok(count) => {
-                block = &block[count..];
-                offset += count as u64;
-            }
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::os("write a file")(errno)),
+        let count = retry_on_intr(|| pwrite(file, block, offset));
+        let count = count.map_err(Error::os("write a file"))?;
+        if count == 0 {
+            return Err(Error::os("write a file")(io::ErrorKind::WriteZero));
         }
+        block = &block[count..];
+        offset += count as u64;
     }
     Ok(())
 }
@@ -69,14 +59,11 @@ pub fn read_at_as(
         ReadManner::WithoutWaiting => (ReadWriteFlags::NOWAIT, "reading without waiting"),
         ReadManner::WithoutCaching => (DONTCACHE, "reading without caching"),
     };
-    loop {
-        match preadv2(file, &mut [IoSliceMut::new(block)], offset, flags) {
-            Ok(count) => return Ok(Some(count)),
-            Err(Errno::AGAIN) if manner == ReadManner::WithoutWaiting => return Ok(None),
-            Err(Errno::INTR) => {}
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Err(Error::NotSupported { what }),
-            Err(errno) => return Err(Error::os("read a file")(errno)),
-        }
+    match retry_on_intr(|| preadv2(file, &mut [IoSliceMut::new(block)], offset, flags)) {
+        Ok(count) => Ok(Some(count)),
+        Err(Errno::AGAIN) if manner == ReadManner::WithoutWaiting => Ok(None),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(Error::NotSupported(what)),
+        Err(errno) => Err(Error::os("read a file")(errno)),
     }
 }
 
@@ -87,27 +74,17 @@ pub fn read_at_as(
 /// [`crate::Error::NotSupported`] if the kernel cannot copy between these two files; another error
 /// if one of them cannot be read or written.
 pub fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
-    loop {
-        match copy_file_range(from, None, to, None, len) {
-            Ok(count) => return Ok(count),
-            Err(Errno::INTR) => {}
-            // The kernel refuses with `BADF` to write to a file that is open for appending. A
-            // sandbox refuses with `PERM`.
-            Err(
-                Errno::XDEV
-                | Errno::INVAL
-                | Errno::OPNOTSUPP
-                | Errno::NOSYS
-                | Errno::BADF
-                | Errno::PERM,
-            ) => {
-                return Err(Error::NotSupported {
-                    what: "copying between these files within the kernel",
-                });
-            }
-            Err(errno) => return Err(Error::os("copy a file")(errno)),
-        }
-    }
+    retry_on_intr(|| copy_file_range(from, None, to, None, len)).map_err(|errno| match errno {
+        // The kernel refuses with `BADF` to write to a file that is open for appending. A sandbox
+        // refuses with `PERM`.
+        Errno::XDEV
+        | Errno::INVAL
+        | Errno::OPNOTSUPP
+        | Errno::NOSYS
+        | Errno::BADF
+        | Errno::PERM => Error::NotSupported("copying between these files within the kernel"),
+        errno => Error::os("copy a file")(errno),
+    })
 }
 
 /// Makes `to` share all blocks of `from` until one of them changes (reflink, `FICLONE`). Replaces
@@ -119,9 +96,7 @@ pub fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
 pub fn share_blocks(from: &File, to: &File) -> Result<()> {
     ioctl_ficlone(to, from).map_err(|errno| match errno {
         Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS => {
-            Error::NotSupported {
-                what: "sharing blocks between these files (reflink)",
-            }
+            Error::NotSupported("sharing blocks between these files (reflink)")
         }
         errno => Error::os("share the blocks of a file")(errno),
     })
@@ -142,9 +117,7 @@ pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
         return Ok(None);
     }
     if stat.stx_dio_offset_align == 0 {
-        return Err(Error::NotSupported {
-            what: "direct input and output",
-        });
+        return Err(Error::NotSupported("direct input and output"));
     }
     Ok(Some(DirectAlignment {
         memory_bytes: stat.stx_dio_mem_align,
@@ -210,8 +183,6 @@ pub(crate) fn failed_in_c(action: &'static str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::block_io::read_exact_at;
     use crate::file::{OpenMode, create_new, open_read};
@@ -254,29 +225,6 @@ mod tests {
                 Err(error) => panic!("{error}"),
             }
         }
-    }
-
-    #[test]
-    fn the_kernel_copies_and_shares_where_it_can() {
-        let dir = tempfile::tempdir().unwrap();
-        let from = create_new(&dir.path().join("from"), OpenMode::Plain).unwrap();
-        write_at(&from, b"hello", 0).unwrap();
-        let copy = create_new(&dir.path().join("copy"), OpenMode::Plain).unwrap();
-        match copy_range(&from, &copy, 100) {
-            Ok(count) => {
-                assert_eq!(count, 5);
-                assert_eq!(copy_range(&from, &copy, 100).unwrap(), 0);
-                assert_eq!(fs::read(dir.path().join("copy")).unwrap(), b"hello");
-            }
-            Err(error) => assert!(error.is_not_supported(), "{error}"),
-        }
-        let shared = create_new(&dir.path().join("shared"), OpenMode::Plain).unwrap();
-        match share_blocks(&from, &shared) {
-            Ok(()) => assert_eq!(fs::read(dir.path().join("shared")).unwrap(), b"hello"),
-            Err(error) => assert!(error.is_not_supported(), "{error}"),
-        }
-        let proc = File::open("/proc/self/status").unwrap();
-        share_blocks(&proc, &shared).unwrap_err();
     }
 
     #[test]

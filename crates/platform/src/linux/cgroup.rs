@@ -11,46 +11,18 @@ use crate::memory::GroupRoom;
 const UNLIMITED: u64 = 1 << 62;
 
 pub(super) fn limits() -> CgroupLimits {
-    let memory = Hierarchy::of("memory");
-    let cpu = Hierarchy::of("cpu");
+    let memory = Hierarchy::of("memory").map(|memory| memory.each(Hierarchy::memory_limit));
+    let cpus = Hierarchy::of("cpu").map(|cpu| cpu.each(Hierarchy::cpus));
     CgroupLimits {
-        memory_bytes: memory
-            .iter()
-            .flat_map(|hierarchy| {
-                hierarchy
-                    .groups
-                    .iter()
-                    .filter_map(|group| hierarchy.memory_limit(group))
-            })
-            .min(),
-        cpus: cpu
-            .iter()
-            .flat_map(|hierarchy| {
-                hierarchy
-                    .groups
-                    .iter()
-                    .filter_map(|group| hierarchy.cpus(group))
-            })
-            .min_by(f64::total_cmp),
+        memory_bytes: memory.into_iter().flatten().min(),
+        cpus: cpus.into_iter().flatten().min_by(f64::total_cmp),
     }
-}
-
-/// Memory left in the tightest group, in bytes: its limit less its usage. Inactive page-cache pages
-/// do not count as usage, since the kernel reclaims them first.
-pub(super) fn memory_room_bytes() -> Option<u64> {
-    memory_room().map(|room| room.left_bytes)
 }
 
 /// The control group of this process that leaves the least memory; `None` if no group has a limit.
 pub fn memory_room() -> Option<GroupRoom> {
-    let hierarchy = Hierarchy::of("memory")?;
-    let rooms = hierarchy.groups.iter().filter_map(|group| {
-        Some(GroupRoom {
-            limit_bytes: hierarchy.memory_limit(group)?,
-            left_bytes: hierarchy.memory_room(group)?,
-        })
-    });
-    rooms.min_by_key(|room| room.left_bytes)
+    let rooms = Hierarchy::of("memory")?.each(Hierarchy::memory_room);
+    rooms.into_iter().min_by_key(|room| room.left_bytes)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,29 +59,32 @@ pub(super) struct Hierarchy {
 
 impl Hierarchy {
     pub(super) fn of(controller: &str) -> Option<Self> {
-        let memberships = memberships(&text("/proc/self/cgroup")?);
-        let mounts = mounts(&text("/proc/self/mountinfo")?);
-        Self::find(controller, &memberships, &mounts)
+        Self::find(
+            controller,
+            &text("/proc/self/cgroup")?,
+            &text("/proc/self/mountinfo")?,
+        )
     }
 
     /// A controller is in one hierarchy only: in version 1 if that lists it, otherwise in version
     /// 2.
-    fn find(controller: &str, memberships: &[Membership], mounts: &[Mount]) -> Option<Self> {
+    fn find(controller: &str, memberships: &str, mountinfo: &str) -> Option<Self> {
+        let mounts = mounts(mountinfo);
         let named =
-            |membership: &&Membership| membership.controllers.iter().any(|c| c == controller);
-        if let Some(membership) = memberships.iter().find(named) {
+            |(controllers, _): &(&str, _)| controllers.split(',').any(|it| it == controller);
+        if let Some((_, group)) = self::memberships(memberships).find(named) {
             let mount = mounts.iter().find(|mount| {
                 mount.file_system == "cgroup" && mount.options.iter().any(|o| o == controller)
             })?;
-            return Some(Self::new(Version::One, membership, mount));
+            return Some(Self::new(Version::One, group, mount));
         }
-        let membership = memberships.iter().find(|m| m.controllers.is_empty())?;
+        let (_, group) = self::memberships(memberships).find(|(names, _)| names.is_empty())?;
         let mount = mounts.iter().find(|mount| mount.file_system == "cgroup2")?;
-        Some(Self::new(Version::Two, membership, mount))
+        Some(Self::new(Version::Two, group, mount))
     }
 
-    fn new(version: Version, membership: &Membership, mount: &Mount) -> Self {
-        let group = Path::new(&membership.group);
+    fn new(version: Version, group: &str, mount: &Mount) -> Self {
+        let group = Path::new(group);
         // A container may see only a part of the hierarchy, mounted as if it were the whole. A
         // group outside of that part is not accessible, but the part's own root is.
         let inside = group
@@ -128,21 +103,32 @@ impl Hierarchy {
         Self { version, groups }
     }
 
+    /// What `of` finds of each group, as far as it is known.
+    fn each<T>(&self, of: fn(&Self, &Path) -> Option<T>) -> Vec<T> {
+        let groups = self.groups.iter();
+        groups.filter_map(|group| of(self, group)).collect()
+    }
+
     fn memory_limit(&self, group: &Path) -> Option<u64> {
         number(group.join(self.version.memory_limit_file())).filter(|limit| *limit < UNLIMITED)
     }
 
-    fn memory_room(&self, group: &Path) -> Option<u64> {
+    /// A group's limit less its usage. Inactive page-cache pages do not count as usage, since the kernel reclaims
+    /// them first.
+    fn memory_room(&self, group: &Path) -> Option<GroupRoom> {
         let (usage, reclaimable) = match self.version {
             Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
             Version::Two => ("memory.current", "inactive_file"),
         };
-        let limit = self.memory_limit(group)?;
+        let limit_bytes = self.memory_limit(group)?;
         let used: u64 = number(group.join(usage))?;
         let reclaimable: u64 = text(group.join("memory.stat"))
             .and_then(|stat| spaced_field(&stat, reclaimable)?.parse().ok())
             .unwrap_or(0);
-        Some(limit.saturating_sub(used.saturating_sub(reclaimable)))
+        Some(GroupRoom {
+            limit_bytes,
+            left_bytes: limit_bytes.saturating_sub(used.saturating_sub(reclaimable)),
+        })
     }
 
     fn cpus(&self, group: &Path) -> Option<f64> {
@@ -160,39 +146,20 @@ impl Hierarchy {
     }
 }
 
-/// One line of `/proc/self/cgroup`
+/// The groups of a process in `/proc/self/cgroup`, one in each hierarchy, as the names of its controllers, none in
+/// version 2, and the group's path, which begins with a slash
 /// ([cgroups(7)](https://man7.org/linux/man-pages/man7/cgroups.7.html)).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Membership {
-    /// The controllers of a version 1 hierarchy; none for version 2.
-    pub(super) controllers: Vec<String>,
-    /// The group within the hierarchy, beginning with a slash.
-    pub(super) group: String,
-}
-
-/// The groups of a process, one in each hierarchy.
-pub(super) fn memberships(text: &str) -> Vec<Membership> {
-    text.lines()
-        .filter_map(|line| {
-            let mut parts = line.splitn(3, ':');
-            let _hierarchy = parts.next()?;
-            let controllers = parts.next()?;
-            let group = parts.next()?;
-            group.starts_with('/').then(|| Membership {
-                controllers: controllers
-                    .split(',')
-                    .filter(|controller| !controller.is_empty())
-                    .map(str::to_owned)
-                    .collect(),
-                group: group.to_owned(),
-            })
-        })
-        .collect()
+fn memberships(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().filter_map(|line| {
+        let (_hierarchy, line) = line.split_once(':')?;
+        line.split_once(':')
+            .filter(|(_, group)| group.starts_with('/'))
+    })
 }
 
 /// The number of CPUs of a quota of `quota` per `period`; `None` means unlimited, written as `max`
 /// (version 2) or −1 (version 1).
-pub(super) fn cpu_quota(quota: &str, period: &str) -> Option<f64> {
+fn cpu_quota(quota: &str, period: &str) -> Option<f64> {
     let quota: u64 = quota.trim().parse().ok()?;
     let period: u64 = period.trim().parse().ok().filter(|period| *period > 0)?;
     Some(quota as f64 / period as f64)
@@ -211,10 +178,6 @@ mod tests {
 41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
 ";
 
-    fn find(controller: &str, membership: &str, mountinfo: &str) -> Option<Hierarchy> {
-        Hierarchy::find(controller, &memberships(membership), &mounts(mountinfo))
-    }
-
     fn paths(paths: &[&str]) -> Vec<PathBuf> {
         paths.iter().map(PathBuf::from).collect()
     }
@@ -222,7 +185,7 @@ mod tests {
     #[test]
     fn a_controller_of_version_1_goes_before_version_2() {
         let membership = "4:memory:/a/b\n0::/u\n";
-        let memory = find("memory", membership, BOTH).unwrap();
+        let memory = Hierarchy::find("memory", membership, BOTH).unwrap();
         assert_eq!(memory.version, Version::One);
         assert_eq!(
             memory.groups,
@@ -232,7 +195,7 @@ mod tests {
                 "/sys/fs/cgroup/memory",
             ])
         );
-        let cpu = find("cpu", membership, BOTH).unwrap();
+        let cpu = Hierarchy::find("cpu", membership, BOTH).unwrap();
         assert_eq!(cpu.version, Version::Two);
         assert_eq!(
             cpu.groups,
@@ -243,12 +206,12 @@ mod tests {
     #[test]
     fn a_container_sees_its_part_of_the_hierarchy() {
         let part = "35 31 0:32 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-        let hierarchy = find("memory", "0::/docker/1/x\n", part).unwrap();
+        let hierarchy = Hierarchy::find("memory", "0::/docker/1/x\n", part).unwrap();
         assert_eq!(
             hierarchy.groups,
             paths(&["/sys/fs/cgroup/x", "/sys/fs/cgroup"])
         );
-        let outside = find("memory", "0::/../other\n", part).unwrap();
+        let outside = Hierarchy::find("memory", "0::/../other\n", part).unwrap();
         assert_eq!(outside.groups, paths(&["/sys/fs/cgroup"]));
     }
 
@@ -260,14 +223,17 @@ mod tests {
             groups: vec![],
         };
         let write = |name, text| fs::write(dir.path().join(name), text).unwrap();
+        let room = || hierarchy.memory_room(dir.path());
         write("memory.max", "max\n");
-        assert_eq!(hierarchy.memory_room(dir.path()), None);
+        assert_eq!(room(), None);
         write("memory.max", "1000\n");
         write("memory.current", "700\n");
         write("memory.stat", "anon 5\ninactive_file 100\n");
-        assert_eq!(hierarchy.memory_room(dir.path()), Some(400));
+        assert_eq!(room().unwrap().left_bytes, 400);
         write("cpu.max", "150000 100000\n");
         assert_eq!(hierarchy.cpus(dir.path()), Some(1.5));
+        write("cpu.max", "150000 0\n");
+        assert_eq!(hierarchy.cpus(dir.path()), None);
         write("cpu.max", "max 100000\n");
         assert_eq!(hierarchy.cpus(dir.path()), None);
     }
@@ -284,36 +250,28 @@ mod tests {
         assert_eq!(hierarchy.memory_limit(dir.path()), None);
         write("memory.limit_in_bytes", "1000\n");
         write("memory.usage_in_bytes", "1200\n");
-        assert_eq!(hierarchy.memory_room(dir.path()), Some(0));
+        assert_eq!(hierarchy.memory_room(dir.path()).unwrap().left_bytes, 0);
         write("cpu.cfs_quota_us", "-1\n");
         write("cpu.cfs_period_us", "100000\n");
         assert_eq!(hierarchy.cpus(dir.path()), None);
     }
 
     #[test]
-    fn reads_both_versions() {
-        let text =
-            "4:memory:/user/a:b\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/user.slice\nbroken\n";
-        let memberships = memberships(text);
-        assert_eq!(memberships.len(), 4);
-        assert_eq!(memberships[0].group, "/user/a:b");
-        assert_eq!(memberships[1].controllers, ["cpu", "cpuacct"]);
-        assert!(memberships[3].controllers.is_empty());
-        assert_eq!(memberships[3].group, "/user.slice");
-    }
-
-    #[test]
-    fn a_quota_is_a_number_of_cpus_or_unlimited() {
-        assert_eq!(cpu_quota("150000", "100000\n"), Some(1.5));
-        assert_eq!(cpu_quota("max", "100000"), None);
-        assert_eq!(cpu_quota("-1\n", "100000"), None);
-        assert_eq!(cpu_quota("1", "0"), None);
+    fn memberships_of_both_versions_are_read() {
+        let text = "4:memory:/user/a:b\n2:cpu,cpuacct:/\n0::/user.slice\nbroken\n";
+        let read: Vec<_> = memberships(text).collect();
+        let expected = [
+            ("memory", "/user/a:b"),
+            ("cpu,cpuacct", "/"),
+            ("", "/user.slice"),
+        ];
+        assert_eq!(read, expected);
     }
 
     proptest! {
         #[test]
-        fn never_panics(text in "([0-9]{0,2}:[a-z,]{0,5}:/?[a-z:]{0,5}\\n){0,4}|.{0,40}") {
-            let _ = memberships(&text);
+        fn parsers_of_control_groups_never_panic(text in "([0-9]{0,2}:[a-z,]{0,5}:/?[a-z:]{0,5}\\n){0,4}|.{0,40}") {
+            let _ = memberships(&text).count();
             let _ = cpu_quota(&text, &text);
         }
     }

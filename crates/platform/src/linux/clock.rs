@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::thread::{clock_nanosleep_absolute, current_timer_slack};
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
@@ -34,7 +34,6 @@ fn in_ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Converts a duration.
 pub(super) fn timespec_of(time: Duration) -> Timespec {
     Timespec {
         tv_sec: time.as_secs().cast_signed(),
@@ -42,24 +41,16 @@ pub(super) fn timespec_of(time: Duration) -> Timespec {
     }
 }
 
-/// Converts nanoseconds.
 pub(super) fn timespec(ns: u64) -> Timespec {
-    Timespec {
-        tv_sec: (ns / 1_000_000_000).cast_signed(),
-        tv_nsec: (ns % 1_000_000_000).cast_signed(),
-    }
+    timespec_of(Duration::from_nanos(ns))
 }
 
 /// Sleeps until [`crate::clock::now_ns`] has reached `moment_ns`
 /// ([clock_nanosleep(2)](https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html)).
 pub fn sleep_until(moment_ns: u64) -> Result<()> {
     let moment = timespec(moment_ns);
-    loop {
-        match clock_nanosleep_absolute(ClockId::Monotonic, &moment) {
-            Err(Errno::INTR) => {}
-            outcome => return outcome.map_err(Error::os("sleep until a moment")),
-        }
-    }
+    retry_on_intr(|| clock_nanosleep_absolute(ClockId::Monotonic, &moment))
+        .map_err(Error::os("sleep until a moment"))
 }
 
 /// Timer slack of this thread, in ns: the kernel may delay a wake-up by this time, to handle

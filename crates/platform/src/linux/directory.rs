@@ -11,7 +11,6 @@ use rustix::io::Errno;
 
 use super::file::flags;
 use super::parse::colon_field;
-use crate::directory::Kind;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
 
@@ -40,12 +39,11 @@ impl Directory {
             Err(Errno::ACCESS) => open(OFlags::PATH),
             opened => opened,
         }
-        .map(|handle| Self::new(handle, path.to_owned()))
+        .map(|handle| Self {
+            handle,
+            path: path.to_owned(),
+        })
         .map_err(Error::path("open", path))
-    }
-
-    fn new(handle: OwnedFd, path: PathBuf) -> Self {
-        Self { handle, path }
     }
 
     /// The path of `name`, for error messages.
@@ -124,9 +122,11 @@ impl Directory {
     /// Opens the directory `name` in it. Links are not followed.
     pub fn open_directory(&self, name: &OsStr) -> Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.handle, name, flags, Mode::empty())
-            .map(|handle| Self::new(handle, self.at(name)))
-            .map_err(Error::path("open", &self.at(name)))
+        let path = self.at(name);
+        match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(handle) => Ok(Self { handle, path }),
+            Err(errno) => Err(Error::path("open", &path)(errno)),
+        }
     }
 
     /// Creates the directory `name` in it with these permission bits, less the process's umask.
@@ -290,9 +290,9 @@ impl Directory {
         let permissions = Mode::from_raw_mode(permissions.unwrap_or(0o666) & 0o777);
         match rustix::fs::openat(&self.handle, c".", flags, permissions) {
             Ok(file) => Ok(file.into()),
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Err(Error::NotSupported {
-                what: "a file without a name",
-            }),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+                Err(Error::NotSupported("a file without a name"))
+            }
             Err(errno) => Err(Error::path("make a file in", &self.path)(errno)),
         }
     }
@@ -313,20 +313,6 @@ impl Directory {
             },
         );
         named.map_err(Error::path("name", &self.at(name)))
-    }
-
-    /// The type of `name`, without following links; `None` if it does not exist.
-    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
-        let found = self
-            .stat(name)
-            .map_err(Error::path("look for", &self.at(name)))?;
-        Ok(found.map(|stat| {
-            if is_regular(&stat) {
-                Kind::File
-            } else {
-                Kind::Other
-            }
-        }))
     }
 
     /// The metadata of `name`, without following links; `None` if it does not exist.

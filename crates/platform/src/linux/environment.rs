@@ -4,17 +4,10 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::memory::{self, SystemMemory};
-use super::parse::{colon_field, cpu_list, number, os_release_field, selected, text, word};
+use super::parse::{choice, colon_field, cpus_in, number, os_release_field, text, word};
 use super::{cgroup, usage};
-use crate::environment::{AddressRandomisation, Build, Environment, Frequency, System};
+use crate::environment::{AddressRandomisation, Build, Environment, Frequency};
 use crate::power::{Battery, is_on_battery};
-
-impl System {
-    /// The system for which this program was built.
-    pub fn here() -> System {
-        System::Linux
-    }
-}
 
 impl Environment {
     /// Reads the current environment.
@@ -47,11 +40,9 @@ impl Environment {
             frequency: frequency(),
             smt_active: number::<u8>("/sys/devices/system/cpu/smt/active")
                 .map(|active| active != 0),
-            isolated_cpus: text("/sys/devices/system/cpu/isolated")
-                .and_then(|list| cpu_list(&list)),
+            isolated_cpus: cpus_in("/sys/devices/system/cpu/isolated"),
             clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            transparent_huge_pages: text("/sys/kernel/mm/transparent_hugepage/enabled")
-                .and_then(|choices| selected(&choices).map(str::to_owned)),
+            transparent_huge_pages: choice("/sys/kernel/mm/transparent_hugepage/enabled"),
             free_page_reporting: memory::reports_free_pages(),
             reported_block_bytes: memory::reported_block_bytes(),
             swap_total_bytes: memory.swap_total,

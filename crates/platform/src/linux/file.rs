@@ -126,15 +126,9 @@ pub fn try_lock_byte(file: &File, at: u64) -> io::Result<bool> {
     }
 }
 
-/// The permission bits of a mode, without set-user-ID, set-group-ID and sticky.
-const PERMISSIONS: u32 = 0o777;
-
+/// Without set-user-ID, set-group-ID and sticky.
 pub(crate) fn set_permissions(options: &mut OpenOptions, model: &Metadata) {
-    options.mode(permission_bits(model));
-}
-
-fn permission_bits(model: &Metadata) -> u32 {
-    model.mode() & PERMISSIONS
+    options.mode(model.mode() & 0o777);
 }
 
 /// Gives a file the owner, group and permissions of another.
@@ -288,9 +282,7 @@ pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
 
 fn allocate(file: impl AsFd, flags: FallocateFlags, offset: u64, len: u64) -> Result<()> {
     rustix::fs::fallocate(file, flags, offset, len).map_err(|errno| match errno {
-        Errno::OPNOTSUPP | Errno::NOSYS => Error::NotSupported {
-            what: "allocating room for a file",
-        },
+        Errno::OPNOTSUPP | Errno::NOSYS => Error::NotSupported("allocating room for a file"),
         errno => Error::os("allocate room for a file")(errno),
     })
 }
@@ -335,12 +327,6 @@ pub fn evict(file: &File) -> Result<()> {
         .map_err(Error::os("put a file on its device"))?;
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed)
         .map_err(Error::os("evict a file from the page cache"))
-}
-
-/// False if a lock excludes other handles of its own opening as well. Such a system must refuse to truncate a
-/// mapped file, which is all that a mapping needs of the lock.
-pub(crate) fn relocks() -> bool {
-    true
 }
 
 /// True if the system reports which part of a file is in the page cache.

@@ -49,7 +49,7 @@ impl Job {
         };
         job.size = match job.known(ALL_RANKS, JOB_SIZE)? {
             Content::Number(size) => size,
-            _ => return Err(JobError::Unexpected("number of processes")),
+            _ => return Err(unusable("number of processes")),
         };
         Ok(job)
     }
@@ -66,18 +66,18 @@ impl Job {
 
     /// The number of this process among those on its node, from 0.
     pub fn rank_on_node(&self) -> Result<u16> {
-        let unexpected = || JobError::Unexpected("rank on this node");
         match self.known(self.own.rank, LOCAL_RANK)? {
-            Content::Number(rank) => rank.try_into().map_err(|_| unexpected()),
-            _ => Err(unexpected()),
+            Content::Number(rank) => rank.try_into().ok(),
+            _ => None,
         }
+        .ok_or_else(|| unusable("rank on this node"))
     }
 
     /// The launcher's name for the node of process `rank`.
     pub fn host_of(&self, rank: u32) -> Result<String> {
         match self.known(rank, HOST_NAME)? {
             Content::Text(name) => Ok(name),
-            _ => Err(JobError::Unexpected("host name")),
+            _ => Err(unusable("host name")),
         }
     }
 
@@ -86,7 +86,7 @@ impl Job {
     /// these processes no longer match.
     ///
     /// # Errors
-    /// [`JobError::Late`], or the launcher's refusal.
+    /// If they are not here in time, or the launcher refuses.
     pub fn fence(&self, ranks: &[u32], limit: Duration) -> Result<()> {
         let (sender, receiver) = channel();
         let processes = ranks.iter().map(|rank| Process {
@@ -143,7 +143,7 @@ impl Job {
         self.ask(rank, name, move |answer| {
             let bytes = match answer {
                 Ok(Content::Bytes(bytes)) => Ok(bytes),
-                Ok(_) => Err(JobError::Unexpected("bytes")),
+                Ok(_) => Err(unusable("bytes")),
                 // For a process of the same node, the launcher waits a little by itself.
                 Err(NOT_FOUND | TIMEOUT) => Err(JobError::NotYet),
                 Err(status) => Err(refused(library, "get a value", status)),
@@ -236,8 +236,12 @@ fn refused(library: Library, action: &'static str, status: c_int) -> JobError {
     refusal.expect_err("a callback without an answer has the status of a failure")
 }
 
+fn unusable(what: &str) -> JobError {
+    JobError::Failed(format!("PMIx gave no usable {what}"))
+}
+
 fn late(limit: Duration) -> impl FnOnce(RecvTimeoutError) -> JobError {
-    move |_| JobError::Late(limit)
+    move |_| JobError::Failed(format!("no answer within {limit:?}"))
 }
 
 #[cfg(test)]

@@ -87,9 +87,9 @@ absent! {
     /// ([Slim reader/writer locks](https://learn.microsoft.com/en-us/windows/win32/sync/slim-reader-writer--srw--locks)).
     enum SlimLock = refuse("SRWLOCK") => {
         /// An unlocked lock around `number`.
-        fn new(_number: u64) -> Result<Self>;
+        fn new(u64) -> Result<Self>;
         /// Calls `work` with the number while the lock is held. `work` must not lock it again.
-        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
+        fn with(&self, impl FnOnce(&mut u64)) -> ();
     }
 
     /// A number behind a `CRITICAL_SECTION`: a thread that finds it locked looks again as often as its spin count,
@@ -97,8 +97,8 @@ absent! {
     /// ([Critical section objects](https://learn.microsoft.com/en-us/windows/win32/sync/critical-section-objects)).
     enum CriticalSection = refuse("CRITICAL_SECTION") => {
         /// An unlocked lock around `number`, for which threads look `spin_count` times again before they sleep.
-        fn new(_number: u64, _spin_count: u32) -> Result<Self>;
+        fn new(u64, u32) -> Result<Self>;
         /// Calls `work` with the number while the lock is held. `work` panics if it locks it again.
-        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
+        fn with(&self, impl FnOnce(&mut u64)) -> ();
     }
 }

@@ -22,6 +22,7 @@ static WATCHED: [Slot; SLOTS] = [const { Slot::free() }; SLOTS];
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// A watched address range.
+#[derive(Debug)]
 struct Slot {
     is_taken: AtomicBool,
     /// 0 while the range is not valid.
@@ -48,39 +49,33 @@ impl Slot {
 
 /// Watches a mapping until this value is dropped.
 #[derive(Debug)]
-pub(super) struct Watch {
-    slot: usize,
-}
+pub(super) struct Watch(&'static Slot);
 
 impl Watch {
     /// Watches `len` bytes from the page that starts at `start`.
     pub(super) fn over(start: usize, len: usize) -> Result<Self> {
         install()?;
-        let slot = WATCHED
-            .iter()
-            .position(|slot| !slot.is_taken.swap(true, Ordering::AcqRel))
-            .ok_or_else(|| {
-                Error::os("map a file")(io::Error::other("too many files are mapped already"))
-            })?;
-        let watched = &WATCHED[slot];
-        watched.has_lost.store(false, Ordering::Relaxed);
+        let is_free = |slot: &&Slot| !slot.is_taken.swap(true, Ordering::AcqRel);
+        let slot = WATCHED.iter().find(is_free).ok_or_else(|| {
+            Error::os("map a file")(io::Error::other("too many files are mapped already"))
+        })?;
+        slot.has_lost.store(false, Ordering::Relaxed);
         let end = start + len.next_multiple_of(base_page_bytes());
-        watched.end.store(end, Ordering::Relaxed);
-        watched.start.store(start, Ordering::Release);
-        Ok(Self { slot })
+        slot.end.store(end, Ordering::Relaxed);
+        slot.start.store(start, Ordering::Release);
+        Ok(Self(slot))
     }
 
     /// True if a touched page was gone.
     pub(super) fn has_lost(&self) -> bool {
-        WATCHED[self.slot].has_lost.load(Ordering::Acquire)
+        self.0.has_lost.load(Ordering::Acquire)
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let slot = &WATCHED[self.slot];
-        slot.start.store(0, Ordering::Release);
-        slot.is_taken.store(false, Ordering::Release);
+        self.0.start.store(0, Ordering::Release);
+        self.0.is_taken.store(false, Ordering::Release);
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn kibibytes(value: &str) -> Option<u64> {
 
 /// The active choice in a text such as `always [madvise] never`. With a single choice, the kernel
 /// omits the brackets.
-pub(super) fn selected(text: &str) -> Option<&str> {
+fn selected(text: &str) -> Option<&str> {
     let text = text.trim();
     match text.split_once('[') {
         Some((_, rest)) => rest.split_once(']').map(|(choice, _)| choice),
@@ -55,7 +55,7 @@ pub(super) fn size_bytes(text: &str) -> Option<u64> {
 /// number. An empty text is an empty list. `None` if the text is not such a list.
 ///
 /// The format is in the kernel's `Documentation/admin-guide/cputopology.rst` and `bitmap_parselist`.
-pub(super) fn cpu_list(text: &str) -> Option<Vec<usize>> {
+fn cpu_list(text: &str) -> Option<Vec<usize>> {
     /// Far above any machine; prevents a corrupt range from exhausting the memory.
     const LIMIT: usize = 1 << 20;
     let text = text.trim();
@@ -199,6 +199,16 @@ pub(super) fn word(path: impl AsRef<Path>) -> Option<String> {
     text(path).filter(|text| !text.is_empty())
 }
 
+/// The active choice in the text.
+pub(super) fn choice(path: impl AsRef<Path>) -> Option<String> {
+    selected(&text(path)?).map(str::to_owned)
+}
+
+/// The text as a list of numbers.
+pub(super) fn cpus_in(path: impl AsRef<Path>) -> Option<Vec<usize>> {
+    cpu_list(&text(path)?)
+}
+
 /// The text as a number.
 pub(super) fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     text(path)?.parse().ok()
@@ -221,7 +231,7 @@ Hugepagesize:       2048 kB
 ";
 
     #[test]
-    fn reads_meminfo() {
+    fn meminfo_fields_are_read_in_bytes() {
         let bytes = |name| colon_field(MEMINFO, name).and_then(kibibytes);
         assert_eq!(bytes("MemAvailable"), Some(24_345_116 << 10));
         assert_eq!(bytes("Hugepagesize"), Some(2 << 20));
@@ -230,7 +240,7 @@ Hugepagesize:       2048 kB
     }
 
     #[test]
-    fn reads_cpuinfo() {
+    fn cpuinfo_names_may_contain_spaces() {
         let arm =
             "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
         assert_eq!(colon_field(arm, "CPU implementer"), Some("0x41"));
@@ -238,7 +248,7 @@ Hugepagesize:       2048 kB
     }
 
     #[test]
-    fn reads_memory_stat() {
+    fn memory_stat_fields_match_whole_names() {
         let stat = "cache 4096\ninactive_file 123\ntotal_inactive_file 456\n";
         assert_eq!(spaced_field(stat, "total_inactive_file"), Some("456"));
         assert_eq!(spaced_field(stat, "inactive_file"), Some("123"));
@@ -246,7 +256,7 @@ Hugepagesize:       2048 kB
     }
 
     #[test]
-    fn finds_the_choice_in_force() {
+    fn the_choice_in_brackets_is_active() {
         assert_eq!(selected("always [madvise] never\n"), Some("madvise"));
         assert_eq!(selected("[none] mq-deadline kyber"), Some("none"));
         assert_eq!(selected("none\n"), Some("none"));
@@ -256,7 +266,7 @@ Hugepagesize:       2048 kB
     }
 
     #[test]
-    fn reads_sizes_and_refuses_what_is_none() {
+    fn only_sizes_are_read_as_sizes() {
         assert_eq!(size_bytes("48K\n"), Some(48 << 10));
         assert_eq!(size_bytes("107520K"), Some(105 << 20));
         assert_eq!(size_bytes("64"), Some(64));
@@ -267,7 +277,7 @@ Hugepagesize:       2048 kB
     }
 
     #[test]
-    fn reads_lists_and_refuses_what_is_none() {
+    fn only_lists_are_read_as_lists() {
         assert_eq!(cpu_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
         assert_eq!(cpu_list("5"), Some(vec![5]));
         assert_eq!(cpu_list("0-6:2,1"), Some(vec![0, 1, 2, 4, 6]));
@@ -279,7 +289,7 @@ Hugepagesize:       2048 kB
 
     proptest! {
         #[test]
-        fn reads_what_was_written(numbers in prop::collection::btree_set(0_usize..5000, 0..50)) {
+        fn a_list_is_read_as_written(numbers in prop::collection::btree_set(0_usize..5000, 0..50)) {
             let text: Vec<String> = numbers.iter().map(usize::to_string).collect();
             let numbers: Vec<usize> = numbers.into_iter().collect();
             prop_assert_eq!(cpu_list(&text.join(",")), Some(numbers));
@@ -287,7 +297,7 @@ Hugepagesize:       2048 kB
     }
 
     #[test]
-    fn reads_quoted_and_plain_values() {
+    fn values_of_os_release_are_read_without_quotes() {
         let text = r#"PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
 NAME="Debian GNU/Linux"
 VERSION_ID='12'
@@ -316,7 +326,7 @@ FilePmdMapped:         2 kB
 ";
 
     #[test]
-    fn counts_only_mappings_within_the_range() {
+    fn huge_pages_count_only_within_the_range() {
         let count = |range| huge_bytes_within(SMAPS, &range);
         assert_eq!(count(0x7f00_0000_0000..0x7f00_0040_0000), 4 << 20);
         assert_eq!(count(0x7f00_0040_0000..0x7f00_0060_0000), (2 << 20) + 2048);
@@ -367,24 +377,12 @@ FilePmdMapped:         2 kB
     }
 
     #[test]
-    fn reads_a_balloon_that_reports_and_one_that_does_not() {
+    fn a_feature_is_the_bit_of_its_number() {
         assert_eq!(has_feature("01100101000000000000\n", 5), Some(true));
         assert_eq!(has_feature("01000001000000000000\n", 5), Some(false));
         assert_eq!(has_feature("011", 5), Some(false));
         assert_eq!(has_feature("", 5), None);
         assert_eq!(has_feature("0x25", 5), None);
-    }
-
-    proptest! {
-        #[test]
-        fn every_bit_is_found_where_it_is(
-            bits in prop::collection::vec(any::<bool>(), 1..130),
-            bit in 0_usize..200,
-        ) {
-            let text: String = bits.iter().map(|bit| if *bit { '1' } else { '0' }).collect();
-            let expected = bits.get(bit).copied().unwrap_or(false);
-            prop_assert_eq!(has_feature(&text, bit), Some(expected));
-        }
     }
 
     /// Texts like those of the kernel, with faults.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::abort;
 
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
@@ -35,7 +35,7 @@ impl Partner {
     pub fn start(cpu: usize, body: impl FnOnce()) -> Result<Self> {
         if threads().map_err(Error::os("count the threads of this process"))? != 1 {
             let what = "a partner of a process with several threads";
-            return Err(Error::NotSupported { what });
+            return Err(Error::NotSupported(what));
         }
         let action = "start a partner process";
         let (mut reader, mut writer) = io::pipe().map_err(Error::os(action))?;
@@ -63,9 +63,7 @@ impl Partner {
             }
             pid => {
                 drop(writer);
-                let partner = Self {
-                    pid: Pid::from_raw(pid).expect("the number of a process is positive"),
-                };
+                let partner = Self::of_child(pid);
                 let mut errno = [0; 4];
                 reader.read_exact(&mut errno).map_err(Error::os(action))?;
                 match i32::from_le_bytes(errno) {
@@ -75,6 +73,12 @@ impl Partner {
             }
         }
     }
+
+    /// The child that `fork` has just returned.
+    pub(super) fn of_child(pid: libc::pid_t) -> Self {
+        let pid = Pid::from_raw(pid).expect("the number of a process is positive");
+        Self { pid }
+    }
 }
 
 impl Drop for Partner {
@@ -82,10 +86,37 @@ impl Drop for Partner {
         // It may have exited already. Then it remains a zombie until it is waited for, so the
         // process id is still its own.
         let _ = kill_process(self.pid, Signal::KILL);
-        while matches!(
-            waitpid(Some(self.pid), WaitOptions::empty()),
-            Err(rustix::io::Errno::INTR)
-        ) {}
+        let _ = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
+    }
+}
+
+/// A copy of this process that only shares its memory: until one of them writes to a page, both
+/// have the same page ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It exits when
+/// this value is dropped, or with its parent.
+// A forked child that sleeps until it is killed.
+#[derive(Debug)]
+pub struct Twin {
+    _child: Partner,
+}
+
+impl Twin {
+    /// Creates the copy.
+    pub fn fork() -> Result<Self> {
+        // SAFETY: the child makes system calls only, which is safe even if other threads held locks
+        // during the fork.
+        match unsafe { libc::fork() } {
+            -1 => Err(Error::os("fork")(io::Error::last_os_error())),
+            0 => loop {
+                // SAFETY: neither call touches memory. The child exits if its parent dies.
+                unsafe {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                    libc::pause();
+                }
+            },
+            child => Ok(Self {
+                _child: Partner::of_child(child),
+            }),
+        }
     }
 }
 
@@ -129,13 +160,8 @@ pub fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
     // With a writer open here, the read would never end if the child dies.
     drop(writer);
     let mut bytes = [0; size_of::<u64>()];
-    let read = loop {
-        match rustix::io::read(&reader, &mut bytes) {
-            Err(Errno::INTR) => {}
-            // A message this short arrives whole.
-            other => break other,
-        }
-    };
+    // A message this short arrives whole.
+    let read = retry_on_intr(|| rustix::io::read(&reader, &mut bytes));
     super::call::wait(child)?;
     match read {
         Ok(len) if len == bytes.len() => Ok(u64::from_ne_bytes(bytes)),

@@ -159,7 +159,7 @@ impl Library {
         // SAFETY: the library's own start code runs, as in each program that is linked with it.
         let library = unsafe { libc::dlopen(c"libpmix.so.2".as_ptr(), flags) };
         if library.is_null() {
-            return Err(JobError::NoLibrary(last_error()));
+            return Err(no_library());
         }
         // SAFETY: each type is the one that the standard declares for the function.
         unsafe {
@@ -182,10 +182,8 @@ impl Library {
         }
         // SAFETY: the library returns a constant string for any status.
         let reason = unsafe { CStr::from_ptr((self.error_string)(status)) };
-        Err(JobError::Refused {
-            action,
-            reason: reason.to_string_lossy().into_owned(),
-        })
+        let reason = reason.to_string_lossy();
+        Err(JobError::Failed(format!("PMIx cannot {action}: {reason}")))
     }
 }
 
@@ -197,22 +195,23 @@ unsafe fn function<F: Copy>(library: *mut c_void, name: &CStr) -> Result<F> {
     // SAFETY: the library is loaded.
     let address = unsafe { libc::dlsym(library, name.as_ptr()) };
     if address.is_null() {
-        return Err(JobError::NoLibrary(last_error()));
+        return Err(no_library());
     }
     // SAFETY: the caller's contract; pointers to functions and to data are alike here.
     Ok(unsafe { std::mem::transmute_copy(&address) })
 }
 
-/// The reason for the last failure of the loader.
-fn last_error() -> String {
+/// The last failure of the loader.
+fn no_library() -> JobError {
     // SAFETY: it returns null or a string, which stays until the next call in this thread.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return "no reason given".into();
-    }
-    // SAFETY: as above.
-    let text = unsafe { CStr::from_ptr(text) };
-    text.to_string_lossy().into_owned()
+    let reason = unsafe { libc::dlerror() };
+    let reason = if reason.is_null() {
+        "no reason given".into()
+    } else {
+        // SAFETY: as above.
+        unsafe { CStr::from_ptr(reason) }.to_string_lossy()
+    };
+    JobError::Failed(format!("cannot load the library of PMIx: {reason}"))
 }
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ const PROCESSOR: Option<u32> = None;
 pub fn forbid(call: Call) -> Result<()> {
     forbid_number(match call {
         Call::EventCounter => libc::SYS_eventfd2,
-        Call::Timer => libc::SYS_timerfd_create,
         Call::CopyRange => libc::SYS_copy_file_range,
     })
 }
@@ -31,7 +30,7 @@ pub fn forbid(call: Call) -> Result<()> {
 pub(super) fn forbid_number(number: libc::c_long) -> Result<()> {
     let what = "forbidding calls";
     let Some(processor) = PROCESSOR else {
-        return Err(Error::NotSupported { what });
+        return Err(Error::NotSupported(what));
     };
     let mut filter = filter(processor, number as u32);
     let program = libc::sock_fprog {

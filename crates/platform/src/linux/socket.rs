@@ -37,7 +37,7 @@ impl Bell {
     }
 
     /// Resets the bell.
-    fn hush(&self) {
+    fn reset(&self) {
         // It fails if the bell is not rung.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
@@ -56,7 +56,7 @@ pub(crate) fn wait_for_connection(
     match poll(&mut watched, Some(&timeout)) {
         Ok(_) => {
             if !watched[1].revents().is_empty() {
-                bell.hush();
+                bell.reset();
             }
             Ok(())
         }
@@ -339,94 +339,14 @@ pub fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
     use std::net::{Ipv4Addr, TcpListener};
-    use std::thread;
 
     use super::*;
-    use crate::socket::{Conduit, ZeroCopy};
-
-    const LEN: usize = 300_000;
 
     fn connected() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         (near, listener.accept().unwrap().0)
-    }
-
-    fn contents() -> Vec<u8> {
-        (0..LEN).map(|index| (index % 251) as u8).collect()
-    }
-
-    fn file() -> File {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&contents()).unwrap();
-        file
-    }
-
-    /// The bytes that arrive when `send` sends.
-    fn arriving(send: impl FnOnce(&TcpStream) + Send) -> Vec<u8> {
-        let (near, mut far) = connected();
-        thread::scope(|scope| {
-            scope.spawn(move || send(&near));
-            let mut arrived = Vec::new();
-            far.read_to_end(&mut arrived).unwrap();
-            arrived
-        })
-    }
-
-    #[test]
-    fn a_file_is_spliced_into_a_connection() {
-        let file = file();
-        let mut conduit = Conduit::new(1 << 20).unwrap();
-        let by_splice = arriving(move |socket| {
-            let mut offset = 0;
-            while offset < LEN as u64 {
-                let sent = conduit.send(&file, offset, socket, 100_000, Err);
-                offset += sent.unwrap() as u64;
-            }
-            assert_eq!(conduit.send(&file, offset, socket, 1, Err).unwrap(), 0);
-        });
-        assert!(by_splice == contents());
-    }
-
-    #[test]
-    fn buffers_that_are_not_copied_arrive_as_they_were_sent() {
-        let arrived = arriving(|socket| {
-            let mut ring = ZeroCopy::new(socket, 2, 50_000).unwrap();
-            for chunk in contents().chunks(50_000) {
-                ring.advance(socket).unwrap();
-                ring.buffer()[..chunk.len()].copy_from_slice(chunk);
-                ring.send(socket, chunk.len(), Err).unwrap();
-            }
-            ring.advance(socket).unwrap();
-            ring.buffer().fill(0);
-            ring.advance(socket).unwrap();
-        });
-        assert!(arrived == contents());
-    }
-
-    #[test]
-    fn a_connection_is_spliced_into_a_file() {
-        let (mut near, far) = connected();
-        let file = tempfile::tempfile().unwrap();
-        let mut conduit = Conduit::new(1 << 20).unwrap();
-        thread::scope(|scope| {
-            scope.spawn(move || near.write_all(&contents()).unwrap());
-            let mut offset = 0;
-            loop {
-                match conduit.take(&far, LEN).unwrap() {
-                    0 => break,
-                    taken => {
-                        conduit.put(&file, offset, taken).unwrap();
-                        offset += taken as u64;
-                    }
-                }
-            }
-        });
-        let mut stored = vec![0; LEN];
-        crate::block_io::read_at(&file, &mut stored, 0).unwrap();
-        assert!(stored == contents());
     }
 
     #[test]
@@ -455,6 +375,8 @@ mod tests {
         let user = rustix::process::geteuid().as_raw();
         assert_eq!(owner_by_table(peer, own), Some(user));
         drop(near);
-        assert_eq!(peer_owner(&far).unwrap(), None);
+        // A process that another test is forking has it open as well for a while.
+        let is_closed = || peer_owner(&far).unwrap().is_none();
+        testing::wait_until("the other end is closed", is_closed);
     }
 }

@@ -132,13 +132,9 @@ fn send_to_groups(signal: libc::c_int) {
     // SAFETY: the address of `errno` is good in this thread, and signal-safety(7) lists `kill`.
     unsafe {
         let errno = *libc::__errno_location();
-        for group in &GROUPS {
-            match group.load(Ordering::SeqCst) {
-                0 => {}
-                group => {
-                    libc::kill(-group, signal);
-                }
-            }
+        let groups = GROUPS.iter().map(|group| group.load(Ordering::SeqCst));
+        for group in groups.filter(|group| *group != 0) {
+            libc::kill(-group, signal);
         }
         *libc::__errno_location() = errno;
     }

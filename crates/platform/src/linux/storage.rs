@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, major, minor, statvfs, statx};
 
-use super::parse::{number, selected, text};
+use super::parse::{choice, number, text};
 use crate::error::{Error, Result};
 use crate::storage::{LoopFile, Storage};
 
@@ -21,10 +21,8 @@ impl Storage {
         let mountinfo =
             fs::read("/proc/self/mountinfo").map_err(Error::os("read /proc/self/mountinfo"))?;
         let mounts = mounts(&String::from_utf8_lossy(&mountinfo));
-        let mount =
-            holding(&mounts, mount_id(&path), device, &path).ok_or(Error::NotSupported {
-                what: "finding the mount behind a path",
-            })?;
+        let mount = holding(&mounts, mount_id(&path), device, &path)
+            .ok_or(Error::NotSupported("finding the mount behind a path"))?;
         let space = statvfs(&path).map_err(Error::path("ask for the space behind", &path))?;
 
         let disk = disk(mount);
@@ -40,9 +38,7 @@ impl Storage {
             rotational: queue("rotational")
                 .and_then(number)
                 .map(|rotational: u8| rotational != 0),
-            scheduler: queue("scheduler")
-                .and_then(text)
-                .and_then(|choices| selected(&choices).map(str::to_owned)),
+            scheduler: queue("scheduler").and_then(choice),
             read_ahead_bytes: btrfs(mount)
                 .map(|file_system| file_system.join("bdi/read_ahead_kb"))
                 .or_else(|| queue("read_ahead_kb"))
@@ -285,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_is_behind_this_machine() {
+    fn paths_of_this_machine_have_storage() {
         let root = Storage::behind(Path::new("/")).unwrap();
         assert_eq!(root.mount_point, Path::new("/"));
         assert!(root.total_bytes > 0 && root.free_bytes <= root.total_bytes);
@@ -298,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_line_with_optional_fields() {
+    fn optional_fields_of_a_mount_are_skipped() {
         let text = "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 propagate_from:2 - ext3 /dev/root rw,errors=continue\n";
         assert_eq!(
             mounts(text),
@@ -315,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn decodes_octal_escapes() {
+    fn octal_escapes_are_decoded() {
         let text = r"40 27 0:50 / /mnt/a\040b\134c\011 rw - fuse.sshfs me@host:/some\040where rw";
         let mounts = mounts(text);
         assert_eq!(mounts[0].point, Path::new("/mnt/a b\\c\t"));
@@ -324,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_over_what_is_no_mount() {
+    fn lines_that_are_no_mounts_are_left_out() {
         let text = "\n36 35 98 / /a rw - ext3 x rw\n22 27 0:21 / /proc rw - proc none rw\n36 35\n";
         let mounts = mounts(text);
         assert_eq!(mounts.len(), 1);
@@ -332,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_this_machine() {
+    fn every_mount_of_this_machine_is_read() {
         let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         let mounts = mounts(&text);
         assert_eq!(mounts.len(), text.lines().count());
@@ -340,7 +336,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(
+        fn the_parser_of_mounts_never_panics(
             text in "([0-9]{0,3} [0-9] [0-9:]{0,5} /[a-z\\\\0-9é]{0,6} / rw( [a-z:]{0,3}){0,2} - x( .{0,5}){0,2}\\n){0,3}|.{0,60}"
         ) {
             let _ = mounts(&text);

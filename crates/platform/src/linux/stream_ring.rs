@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::stream_ring::{Block, Done, Operation};
 
 /// A ring that moves blocks.
-#[derive(Debug)]
 pub struct StreamRing {
     ring: Uring<Flying>,
 }
@@ -40,9 +39,7 @@ impl StreamRing {
         // This operation came in the same kernel version as all others needed here: receiving only
         // with enough bytes, cancelling all operations, and waiting with a timeout.
         if !probe.is_supported(opcode::SendZc::CODE) {
-            return Err(Error::NotSupported {
-                what: "io_uring as of Linux 6.0",
-            });
+            return Err(Error::NotSupported("io_uring as of Linux 6.0"));
         }
         Ok(Self { ring })
     }
@@ -132,75 +129,19 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
     use super::*;
+    use crate::error::available;
     use crate::stream_ring::StreamRing;
 
     const LONG: Duration = Duration::from_mins(1);
 
-    /// `None`, with the reason printed, if this system has no rings.
     fn ring(depth: u32) -> Option<StreamRing> {
-        match StreamRing::new(depth, LONG) {
-            Ok(ring) => Some(ring),
-            Err(error @ (Error::NotSupported { .. } | Error::NotPermitted { .. })) => {
-                println!("skipped: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
+        available(StreamRing::new(depth, LONG))
     }
 
     fn connected() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         (near, listener.accept().unwrap().0)
-    }
-
-    #[test]
-    fn a_file_goes_through_a_connection_into_another() {
-        const LEN: usize = 3_000_000;
-        let Some(mut ring) = ring(4) else { return };
-        let (near, far) = connected();
-        let [source, target] = [(); 2].map(|()| tempfile::tempfile().unwrap());
-        let contents: Vec<u8> = (0..LEN).map(|index| (index % 251) as u8).collect();
-        crate::block_io::write_at(&source, &contents, 0).unwrap();
-        ring.begin(
-            1,
-            Operation::Read(&source, 0),
-            Block::new(LEN).unwrap(),
-            0..LEN,
-        )
-        .unwrap();
-        let Done {
-            tag: 1,
-            block,
-            moved,
-        } = ring.wait(LONG).unwrap()
-        else {
-            panic!("it was called 1")
-        };
-        assert_eq!(moved.unwrap(), LEN);
-        // More than the connection buffers, so both operations must be in flight together.
-        ring.begin(
-            2,
-            Operation::Receive(&far),
-            Block::new(LEN).unwrap(),
-            0..LEN,
-        )
-        .unwrap();
-        ring.begin(3, Operation::Send(&near), block, 0..LEN)
-            .unwrap();
-        let done = [ring.wait(LONG).unwrap(), ring.wait(LONG).unwrap()];
-        assert_eq!(ring.in_flight(), 0);
-        for done in done {
-            assert_eq!(done.moved.unwrap(), LEN);
-            if done.tag == 2 {
-                ring.begin(4, Operation::Write(&target, 0), done.block, 0..LEN)
-                    .unwrap();
-            }
-        }
-        assert_eq!(ring.wait(LONG).unwrap().moved.unwrap(), LEN);
-        let mut stored = vec![0; LEN];
-        crate::block_io::read_at(&target, &mut stored, 0).unwrap();
-        assert!(stored == contents);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 
 use super::check;
 use super::memory::base_page_bytes;
-use super::parse::{colon_field, cpu_list, kibibytes, number, size_bytes, text, word};
+use super::parse::{colon_field, cpus_in, kibibytes, number, size_bytes, text, word};
 use crate::error::{Error, Result};
 use crate::machine::{Cache, CacheKind, Topology};
 use crate::node::Node;
@@ -32,9 +32,7 @@ pub(super) fn topology() -> Topology {
         cores: places("thread_siblings_list"),
         threads: online.as_ref().map(Vec::len),
         threads_present: cpus("present").map(|cpus| cpus.len()),
-        numa_nodes: text("/sys/devices/system/node/has_memory")
-            .and_then(|list| cpu_list(&list))
-            .map(|nodes| nodes.len()),
+        numa_nodes: cpus_in("/sys/devices/system/node/has_memory").map(|nodes| nodes.len()),
         core_types: core_types(&online.unwrap_or_default()),
     }
 }
@@ -42,10 +40,7 @@ pub(super) fn topology() -> Topology {
 /// Intel's processors have a set of counters for each type of core. ARM's kernels give each core a
 /// capacity, higher for faster ones.
 fn core_types(online: &[usize]) -> Vec<Vec<usize>> {
-    let of_intel = ["core", "atom"].map(|name| {
-        let list = text(format!("/sys/devices/cpu_{name}/cpus"));
-        list.and_then(|list| cpu_list(&list))
-    });
+    let of_intel = ["core", "atom"].map(|name| cpus_in(format!("/sys/devices/cpu_{name}/cpus")));
     if let [Some(core), Some(atom)] = of_intel {
         return vec![core, atom];
     }
@@ -62,41 +57,23 @@ fn core_types(online: &[usize]) -> Vec<Vec<usize>> {
     }
 }
 
-/// Common properties of caches of the same sort.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Sort {
-    level: u32,
-    kind: CacheKind,
-    size_bytes: Option<u64>,
-    line_bytes: Option<u64>,
-    ways: Option<u32>,
-    shared_by_cpus: usize,
-}
-
 /// The caches of all online CPUs, one entry for each sort.
 pub(super) fn caches() -> Vec<Cache> {
-    let mut instances: BTreeMap<Sort, BTreeSet<Vec<usize>>> = BTreeMap::new();
-    for cpu in cpus("online").into_iter().flatten() {
-        for (sort, shared_by) in caches_of(cpu) {
-            instances.entry(sort).or_default().insert(shared_by);
-        }
+    let online = cpus("online").into_iter().flatten();
+    // A cache is found at each CPU that shares it.
+    let instances: BTreeSet<(Cache, Vec<usize>)> = online.flat_map(caches_of).collect();
+    let mut sorts: BTreeMap<Cache, usize> = BTreeMap::new();
+    for (cache, _) in instances {
+        *sorts.entry(cache).or_default() += 1;
     }
-    instances
-        .into_iter()
-        .map(|(sort, instances)| Cache {
-            level: sort.level,
-            kind: sort.kind,
-            size_bytes: sort.size_bytes,
-            line_bytes: sort.line_bytes,
-            ways: sort.ways,
-            shared_by_cpus: sort.shared_by_cpus,
-            instances: instances.len(),
-        })
+    let caches = sorts.into_iter();
+    caches
+        .map(|(cache, instances)| Cache { instances, ..cache })
         .collect()
 }
 
-/// The caches of `cpu`, each with the CPUs that share it.
-fn caches_of(cpu: usize) -> impl Iterator<Item = (Sort, Vec<usize>)> {
+/// The caches of `cpu`, each as one instance, with the CPUs that share it.
+fn caches_of(cpu: usize) -> impl Iterator<Item = (Cache, Vec<usize>)> {
     let dir = cpu_dir(cpu).join("cache");
     (0..)
         .map(move |index| dir.join(format!("index{index}")))
@@ -107,23 +84,23 @@ fn caches_of(cpu: usize) -> impl Iterator<Item = (Sort, Vec<usize>)> {
 /// The level of the innermost data cache that two CPUs share: 1 for threads of one core. `None` if they
 /// share none or the system reports no caches.
 pub fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
-    let is_common = |(sort, shared_by): &(Sort, Vec<usize>)| {
-        sort.kind != CacheKind::Instruction && shared_by.contains(&other)
+    let is_common = |(cache, shared_by): &(Cache, Vec<usize>)| {
+        cache.kind != CacheKind::Instruction && shared_by.contains(&other)
     };
     let common = caches_of(one).filter(is_common);
-    common.map(|(sort, _)| sort.level).min()
+    common.map(|(cache, _)| cache.level).min()
 }
 
 /// A cache and the CPUs that share it.
-fn cache(dir: &Path) -> Option<(Sort, Vec<usize>)> {
-    let shared_by = cpu_list(&text(dir.join("shared_cpu_list"))?)?;
+fn cache(dir: &Path) -> Option<(Cache, Vec<usize>)> {
+    let shared_by = cpus_in(dir.join("shared_cpu_list"))?;
     let kind = match text(dir.join("type"))?.as_str() {
         "Data" => CacheKind::Data,
         "Instruction" => CacheKind::Instruction,
         "Unified" => CacheKind::Unified,
         _ => return None,
     };
-    let sort = Sort {
+    let cache = Cache {
         level: number(dir.join("level"))?,
         kind,
         size_bytes: text(dir.join("size")).and_then(|size| size_bytes(&size)),
@@ -131,15 +108,14 @@ fn cache(dir: &Path) -> Option<(Sort, Vec<usize>)> {
         // The kernel writes 0 for unknown.
         ways: number(dir.join("ways_of_associativity")).filter(|ways| *ways > 0),
         shared_by_cpus: shared_by.len(),
+        instances: 1,
     };
-    Some((sort, shared_by))
+    Some((cache, shared_by))
 }
 
 /// The CPUs of the core of `cpu`; empty if the system does not report them.
 pub fn cpus_of_core(cpu: usize) -> Vec<usize> {
-    text(cpu_dir(cpu).join("topology/thread_siblings_list"))
-        .and_then(|list| cpu_list(&list))
-        .unwrap_or_default()
+    cpus_in(cpu_dir(cpu).join("topology/thread_siblings_list")).unwrap_or_default()
 }
 
 /// The number of the package of `cpu`; `None` if the system does not report it.
@@ -148,7 +124,7 @@ pub fn package(cpu: usize) -> Option<i64> {
 }
 
 fn cpus(list: &str) -> Option<Vec<usize>> {
-    cpu_list(&text(Path::new(CPUS).join(list))?)
+    cpus_in(Path::new(CPUS).join(list))
 }
 
 fn cpu_dir(cpu: usize) -> PathBuf {
@@ -163,19 +139,18 @@ const PAGES_AT_ONCE: usize = 4096;
 /// The online nodes of this machine, in ascending order; empty if the system does not report them.
 /// [`crate::memory::Mapping::bind_to_node`] selects one for memory.
 pub fn all() -> Vec<Node> {
-    let list = |name: &str| cpu_list(&text(Path::new(NODES).join(name))?);
+    let list = |name: &str| cpus_in(Path::new(NODES).join(name));
     let with_memory = list("has_memory").unwrap_or_default();
     let online = list("online").unwrap_or_default().into_iter();
     online
         .map(|number| {
             let dir = PathBuf::from(format!("{NODES}/node{number}"));
-            let cpus = text(dir.join("cpulist")).and_then(|list| cpu_list(&list));
             let has_memory = with_memory.contains(&number);
             let meminfo = text(dir.join("meminfo")).filter(|_| has_memory);
             let available_bytes = meminfo.map(|meminfo| available_bytes(&meminfo, number));
             Node {
                 number,
-                cpus: cpus.unwrap_or_default(),
+                cpus: cpus_in(dir.join("cpulist")).unwrap_or_default(),
                 available_bytes,
             }
         })
@@ -247,7 +222,7 @@ pub(super) fn bytes_on(start: NonNull<u8>, len: usize, node: usize) -> Result<u6
 fn refusal(error: io::Error) -> Error {
     const WHAT: &str = "memory of a chosen node";
     match error.raw_os_error() {
-        Some(libc::ENOSYS) => Error::NotSupported { what: WHAT },
+        Some(libc::ENOSYS) => Error::NotSupported(WHAT),
         Some(libc::EPERM) => Error::NotPermitted {
             what: WHAT,
             needs: "a container or sandbox that allows mbind(2) and move_pages(2) (CAP_SYS_NICE)",
@@ -259,6 +234,7 @@ fn refusal(error: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::available;
     use crate::memory::{Mapping, PageSize};
 
     #[test]
@@ -268,13 +244,9 @@ mod tests {
             .filter(|node| node.available_bytes.is_some())
         {
             let mut memory = Mapping::anonymous(1 << 20, PageSize::Base).unwrap();
-            match memory.bind_to_node(node.number) {
-                Ok(()) => {}
-                Err(error @ (Error::NotSupported { .. } | Error::NotPermitted { .. })) => {
-                    return println!("skipped: {error}");
-                }
-                Err(error) => panic!("{error}"),
-            }
+            let Some(()) = available(memory.bind_to_node(node.number)) else {
+                return;
+            };
             assert_eq!(memory.bytes_on_node(node.number).unwrap(), 0);
             memory.populate().unwrap();
             assert_eq!(memory.bytes_on_node(node.number).unwrap(), 1 << 20);

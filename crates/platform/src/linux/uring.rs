@@ -162,14 +162,6 @@ impl<M> Drop for Uring<M> {
     }
 }
 
-impl<M> std::fmt::Debug for Uring<M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Uring")
-            .field("in_flight", &self.in_flight)
-            .finish_non_exhaustive()
-    }
-}
-
 /// A ring for one thread, which processes completions only when that thread asks for them (Linux
 /// 6.1). Older kernels get a ring without these options.
 fn set_up(depth: u32) -> Result<IoUring> {
@@ -182,7 +174,7 @@ fn set_up(depth: u32) -> Result<IoUring> {
         outcome => outcome,
     };
     ring.map_err(|error| match error.raw_os_error() {
-        Some(libc::ENOSYS) => Error::NotSupported { what: "io_uring" },
+        Some(libc::ENOSYS) => Error::NotSupported("io_uring"),
         Some(libc::EPERM | libc::EACCES) => Error::NotPermitted {
             what: "io_uring",
             needs: "kernel.io_uring_disabled to be 0, and no sandbox that forbids it",

@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::mem::MaybeUninit;
 
 use super::check;
@@ -7,12 +7,6 @@ use crate::error::{Error, Result};
 use crate::load::{CpuTime, CpuTimes};
 use crate::programs::Program;
 use crate::usage::{Consumption, Usage};
-
-/// True if the system counts each process's reads from storage and writes to it (on Linux
-/// `CONFIG_TASK_IO_ACCOUNTING`).
-pub fn counts_storage() -> bool {
-    storage_read_bytes().is_some()
-}
 
 /// Bytes that this process has caused to be read from storage so far: `read_bytes` of
 /// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts reads
@@ -39,7 +33,6 @@ impl Usage {
 impl Consumption {
     /// Usage of this process.
     pub fn read() -> Result<Consumption> {
-        const KIB: u64 = 1024;
         let own = rusage(libc::RUSAGE_SELF)?;
         let children = rusage(libc::RUSAGE_CHILDREN)?;
         let cpu_ns = |usage: &libc::rusage| {
@@ -50,8 +43,8 @@ impl Consumption {
             cpu_ns: cpu_ns(&own) + cpu_ns(&children),
             read_bytes: moved_bytes(&own)[0] + moved_bytes(&children)[0],
             written_bytes: moved_bytes(&own)[1] + moved_bytes(&children)[1],
-            own_peak_bytes: own.ru_maxrss as u64 * KIB,
-            child_peak_bytes: children.ru_maxrss as u64 * KIB,
+            own_peak_bytes: peak_bytes(&own),
+            child_peak_bytes: peak_bytes(&children),
         })
     }
 }
@@ -67,6 +60,11 @@ pub(crate) fn rusage(who: libc::c_int) -> Result<libc::rusage> {
         .map_err(Error::os("ask for the resource usage"))?;
     // SAFETY: the call succeeded, so all of it was written.
     Ok(unsafe { usage.assume_init() })
+}
+
+/// Peak resident memory of the largest process among those that `usage` counts.
+pub(crate) fn peak_bytes(usage: &libc::rusage) -> u64 {
+    usage.ru_maxrss as u64 * 1024
 }
 
 /// Bytes read from storage, and written.
@@ -111,15 +109,10 @@ pub fn running() -> Vec<Program> {
         return Vec::new();
     };
     let ticks_per_second = rustix::param::clock_ticks_per_second();
+    let is_process = |entry: &DirEntry| entry.file_name().to_string_lossy().parse::<u32>().is_ok();
     entries
         .flatten()
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .bytes()
-                .all(|b| b.is_ascii_digit())
-        })
+        .filter(is_process)
         .filter_map(|entry| program(&text(entry.path().join("stat"))?, ticks_per_second))
         .collect()
 }
@@ -197,7 +190,7 @@ mod tests {
     use crate::usage::{Consumption, Usage};
 
     #[test]
-    fn counts_page_faults_and_waits_of_this_thread() {
+    fn page_faults_and_waits_of_this_thread_count() {
         const PAGES: usize = 100;
         let mut memory = Mapping::anonymous(PAGES * 65536, PageSize::Base).unwrap();
         let before = Usage::of_thread().unwrap();
@@ -237,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_total_and_each_cpu() {
+    fn the_total_and_each_cpu_are_read() {
         let text = "\
 cpu  3704 1 892 100775 386 2 54 9 0 0
 cpu0 2122 0 531 49971 251 0 19 1 0 0
@@ -265,14 +258,14 @@ ctxt 239671
     }
 
     #[test]
-    fn refuses_a_text_without_a_total() {
+    fn a_text_without_a_total_is_refused() {
         assert_eq!(cpu_times("cpu0 1 2 3 4\n", 100), None);
         assert_eq!(cpu_times("cpu  1 2 3 4\n", 0), None);
     }
 
     proptest! {
         #[test]
-        fn never_panics(
+        fn parsers_of_stat_never_panic(
             text in "(cpu[0-9x]{0,2} ([0-9]{0,22} ){0,12}\\n){0,4}|[0-9]{0,3} \\(.{0,9}\\) ([0-9SR]{0,22} ){0,30}|.{0,40}",
             hz: u64,
         ) {

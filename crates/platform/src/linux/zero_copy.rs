@@ -3,7 +3,6 @@
 //! (`Documentation/networking/msg_zerocopy.rst`).
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 
@@ -111,7 +110,7 @@ impl ZeroCopy {
 
     /// Waits for a message on the error queue and processes all of them.
     fn wait(&mut self, socket: &TcpStream) -> io::Result<()> {
-        if self.take_in(socket)? {
+        if self.take_reports(socket)? {
             return Ok(());
         }
         let timeout = socket.write_timeout()?.map(timespec_of);
@@ -123,7 +122,7 @@ impl ZeroCopy {
         if ready == 0 {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        if !self.take_in(socket)? {
+        if !self.take_reports(socket)? {
             // The connection itself failed.
             return Err(socket
                 .take_error()?
@@ -133,9 +132,9 @@ impl ZeroCopy {
     }
 
     /// Processes the messages on the queue; true if there were any.
-    fn take_in(&mut self, socket: &TcpStream) -> io::Result<bool> {
+    fn take_reports(&mut self, socket: &TcpStream) -> io::Result<bool> {
         let mut any = false;
-        while let Some((first, last)) = news(socket)? {
+        while let Some((first, last)) = completed_sends(socket)? {
             any = true;
             let done = |send: &u32| send.wrapping_sub(first) <= last.wrapping_sub(first);
             for buffer in &mut self.buffers {
@@ -147,7 +146,7 @@ impl ZeroCopy {
 }
 
 /// The next range of completed sends.
-fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32)>> {
+fn completed_sends(socket: &TcpStream) -> io::Result<Option<(u32, u32)>> {
     // An array of words, for the alignment of the headers.
     let mut control = [0_u64; CONTROL_BYTES / 8];
     // SAFETY: zeros are a valid `msghdr`: nothing to be filled in.
@@ -172,25 +171,14 @@ fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32)>> {
     // SAFETY: recvmsg filled in the message.
     let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
     // SAFETY: the header is null or lies in the control buffer.
-    let Some(level) =
-        (unsafe { header.as_ref() }).map(|header| (header.cmsg_level, header.cmsg_type))
-    else {
+    let kind = unsafe { header.as_ref() }.map(|header| (header.cmsg_level, header.cmsg_type));
+    let Some((libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)) = kind else {
         return Ok(None);
     };
-    let is_report =
-        level == (libc::SOL_IP, libc::IP_RECVERR) || level == (libc::SOL_IPV6, libc::IPV6_RECVERR);
-    if !is_report {
-        return Ok(None);
-    }
-    let mut report = MaybeUninit::<libc::sock_extended_err>::uninit();
     // SAFETY: a message of this level and type contains such a report, which may be unaligned.
     let report = unsafe {
-        std::ptr::copy_nonoverlapping(
-            libc::CMSG_DATA(header),
-            report.as_mut_ptr().cast(),
-            size_of::<libc::sock_extended_err>(),
-        );
-        report.assume_init()
+        let data = libc::CMSG_DATA(header);
+        data.cast::<libc::sock_extended_err>().read_unaligned()
     };
     if report.ee_origin != ORIGIN_ZERO_COPY {
         return Err(io::Error::from_raw_os_error(report.ee_errno.cast_signed()));

@@ -3,7 +3,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::ops::RangeInclusive;
 use std::os::windows::fs::FileExt;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, IntoRawHandle};
+use std::os::windows::io::{AsRawHandle, IntoRawHandle};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 use std::{ptr, thread};
@@ -12,7 +12,6 @@ use windows_sys::Wdk::Storage::FileSystem::{
     FILE_INFORMATION_CLASS, FILE_NO_INTERMEDIATE_BUFFERING, FILE_WRITE_THROUGH,
     FileAccessInformation, FileModeInformation, NtQueryInformationFile,
 };
-use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_APPEND_DATA, FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH,
     FILE_READ_DATA, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STORAGE_INFO,
@@ -21,10 +20,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::{IO_STATUS_BLOCK, OVERLAPPED, OVERLAPPED_0_0};
 use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 
-use super::outcome::{check_status, failed};
+use super::outcome::{check_status, owned};
 use super::private::information;
 use crate::block_io::{DirectAlignment, ReadManner};
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, absent, refuse};
 use crate::stdio::CStream;
 
 pub(crate) use super::outcome::c_failed as failed_in_c;
@@ -98,25 +97,11 @@ pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     }))
 }
 
-pub fn read_at_as(
-    _file: &File,
-    _block: &mut [u8],
-    _offset: u64,
-    _manner: ReadManner,
-) -> Result<Option<usize>> {
-    refuse("reading in another manner")
-}
-
-pub fn copy_range(_from: &File, _to: &File, _len: usize) -> Result<usize> {
-    refuse("copying within the kernel")
-}
-
-pub fn share_blocks(_from: &File, _to: &File) -> Result<()> {
-    refuse("sharing blocks between files")
-}
-
-pub fn wait_writable(_file: &File, _timeout: Duration) -> Result<bool> {
-    refuse("waiting for a file")
+absent! {
+    fn read_at_as(&File, &mut [u8], u64, ReadManner) -> Result<Option<usize>> = refuse("reading in another manner");
+    fn copy_range(&File, &File, usize) -> Result<usize> = refuse("copying within the kernel");
+    fn share_blocks(&File, &File) -> Result<()> = refuse("sharing blocks between files");
+    fn wait_writable(&File, Duration) -> Result<bool> = refuse("waiting for a file");
 }
 
 /// Opens the same file again for overlapped transfers, with the same rights and the same way around the cache.
@@ -136,13 +121,12 @@ pub(super) fn reopen(file: &File) -> Result<File> {
         _ if access & FILE_WRITE_DATA == 0 => access,
         _ => access & !FILE_APPEND_DATA,
     };
-    // SAFETY: the handle is open.
-    let handle = unsafe { ReOpenFile(file.as_raw_handle(), access, SHARED, flags) };
-    if handle == INVALID_HANDLE_VALUE {
-        return Err(failed("open a file again for overlapped transfers"));
-    }
-    // SAFETY: a new handle without another owner.
-    Ok(unsafe { File::from_raw_handle(handle) })
+    // SAFETY: the handle is open, and the other one is new.
+    let again = unsafe {
+        let again = ReOpenFile(file.as_raw_handle(), access, SHARED, flags);
+        owned(again, "open a file again for overlapped transfers")?
+    };
+    Ok(again.into())
 }
 
 /// A fact about an open file that is a number.

@@ -27,20 +27,14 @@ use windows_sys::Win32::System::Threading::{
     PROCESS_BASIC_INFORMATION, PROCESS_INFORMATION, STARTUPINFOA, WaitForSingleObject,
 };
 
-use super::outcome::{self, check, check_status, failed, wide_path};
+use super::outcome::{self, check, check_status, failed, owned, wide_path};
 use crate::error::{Error, Result, absent, refuse};
 use crate::stdio::CStream;
 
-pub fn fork_exit_wait() -> Result<()> {
-    refuse("fork")
-}
-
-pub fn vfork_exit_wait() -> Result<()> {
-    refuse("vfork")
-}
-
-pub fn fork_exec_wait(_program: &CStr) -> Result<()> {
-    refuse("fork")
+absent! {
+    fn fork_exit_wait() -> Result<()> = refuse("fork");
+    fn vfork_exit_wait() -> Result<()> = refuse("vfork");
+    fn fork_exec_wait(&CStr) -> Result<()> = refuse("fork");
 }
 
 absent! {
@@ -130,22 +124,12 @@ pub fn thread_create_join() -> Result<()> {
     unsafe extern "system" fn end_at_once(_: *mut c_void) -> u32 {
         0
     }
-    // SAFETY: the thread gets no memory of this one.
+    // SAFETY: the thread gets no memory of this one, and the handle is new.
     let thread = unsafe {
-        CreateThread(
-            ptr::null(),
-            0,
-            Some(end_at_once),
-            ptr::null(),
-            0,
-            ptr::null_mut(),
-        )
+        let (usual, nothing, no_id) = (ptr::null(), ptr::null(), ptr::null_mut());
+        let thread = CreateThread(usual, 0, Some(end_at_once), nothing, 0, no_id);
+        owned(thread, "start a thread")?
     };
-    if thread.is_null() {
-        return Err(failed("start a thread"));
-    }
-    // SAFETY: the handle is new, and nothing else has it.
-    let thread = unsafe { OwnedHandle::from_raw_handle(thread) };
     wait(&thread, "wait for a thread")
 }
 
@@ -311,9 +295,9 @@ pub fn getpid_syscall() -> Result<u32> {
 /// directory may contain spaces.
 pub fn program_that_does_nothing() -> Result<CString> {
     let what = "a program that does nothing (cmd.exe)";
-    let root = std::env::var("SystemRoot").map_err(|_| Error::NotSupported { what })?;
+    let root = std::env::var("SystemRoot").map_err(|_| Error::NotSupported(what))?;
     CString::new(format!("\"{root}\\System32\\cmd.exe\" /d /c exit"))
-        .map_err(|_| Error::NotSupported { what })
+        .map_err(|_| Error::NotSupported(what))
 }
 
 #[inline]
@@ -354,9 +338,9 @@ pub fn spawn_wait(program: &CStr) -> Result<()> {
     check(outcome, "ask how a program ended")?;
     match code {
         0 => Ok(()),
-        code => Err(Error::os("end a program in peace")(io::Error::other(
-            format!("its exit code is {code}"),
-        ))),
+        code => Err(Error::os("run a program")(io::Error::other(format!(
+            "its exit code is {code}"
+        )))),
     }
 }
 

@@ -1,5 +1,5 @@
 use std::cell::RefCell;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
 use std::ptr;
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use windows_sys::Win32::System::Threading::{
     TIMER_ALL_ACCESS, WaitForSingleObject,
 };
 
-use super::outcome::{check, failed};
+use super::outcome::{check, failed, owned};
 use crate::error::{Error, Result};
 use crate::usage::Usage;
 
@@ -73,9 +73,7 @@ pub fn slack_ns() -> Result<u64> {
     let status =
         unsafe { NtQueryTimerResolution(&raw mut coarsest, &raw mut finest, &raw mut current) };
     if status < 0 {
-        return Err(Error::NotSupported {
-            what: "the resolution of timers",
-        });
+        return Err(Error::NotSupported("the resolution of timers"));
     }
     Ok(u64::from(current) * TICK_NS)
 }
@@ -88,22 +86,13 @@ pub struct Timer {
 
 impl Timer {
     pub fn new() -> Result<Self> {
-        // SAFETY: no pointer is given.
+        const KIND: u32 = CREATE_WAITABLE_TIMER_HIGH_RESOLUTION;
+        // SAFETY: no pointer is given, and the handle is new.
         let handle = unsafe {
-            CreateWaitableTimerExW(
-                ptr::null(),
-                ptr::null(),
-                CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
-                TIMER_ALL_ACCESS,
-            )
+            let timer = CreateWaitableTimerExW(ptr::null(), ptr::null(), KIND, TIMER_ALL_ACCESS);
+            owned(timer, "make a timer")?
         };
-        if handle.is_null() {
-            return Err(failed("make a timer"));
-        }
-        Ok(Self {
-            // SAFETY: the handle is new, and nothing else has it.
-            handle: unsafe { OwnedHandle::from_raw_handle(handle) },
-        })
+        Ok(Self { handle })
     }
 
     pub fn wait_until(&mut self, moment_ns: u64) -> Result<()> {

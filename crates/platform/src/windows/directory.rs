@@ -12,8 +12,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use super::file::is_on_disk;
 use super::outcome::{check, wide_path};
 use super::{private, storage};
-use crate::directory::Kind;
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, absent, refuse};
 use crate::file::OpenMode;
 
 /// An open directory and its path. While it is open, Windows refuses to rename or delete it and the
@@ -69,21 +68,6 @@ impl Directory {
         }
     }
 
-    fn open_or_create(&self, name: &OsStr) -> Result<File> {
-        let path = self.at(name)?;
-        let refused = || Error::path("open", &path);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            // A link is opened itself, and then found to be one.
-            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
-            .open(&path)
-            .map_err(refused())?;
-        regular(file).map(|(file, _)| file).map_err(refused())
-    }
-
     pub fn open_beneath(&self, path: &Path) -> Result<(File, Metadata)> {
         let refused = || Error::path("open", path);
         let Some(name) = path.file_name() else {
@@ -128,8 +112,18 @@ impl Directory {
     }
 
     pub fn open_own(&self, name: &OsStr) -> Result<File> {
-        let file = self.open_or_create(name)?;
         let path = self.at(name)?;
+        let refused = || Error::path("open", &path);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            // A link is opened itself, and then found to be one.
+            .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+            .open(&path)
+            .map_err(refused())?;
+        let (file, _) = regular(file).map_err(refused())?;
         if private::standard(&file)?.NumberOfLinks > 1 || !private::is_own(&file)? {
             return Err(Error::Planted {
                 path,
@@ -155,17 +149,6 @@ impl Directory {
             path,
             what: "the directory belongs to another user",
         })
-    }
-
-    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
-        let found = self.metadata(name)?;
-        Ok(found.map(|found| {
-            if found.is_file() {
-                Kind::File
-            } else {
-                Kind::Other
-            }
-        }))
     }
 
     pub fn metadata(&self, name: &OsStr) -> Result<Option<Metadata>> {
@@ -234,24 +217,12 @@ impl Directory {
         storage::free_bytes(&self.path).ok()
     }
 
-    pub fn create_unnamed(&self, _mode: OpenMode, _permissions: Option<u32>) -> Result<File> {
-        refuse("a file without a name")
-    }
-
-    pub fn give_name(&self, _file: &File, _name: &OsStr) -> Result<()> {
-        refuse("a file without a name")
-    }
-
-    pub fn make_link(&self, _name: &OsStr, _target: &OsStr) -> Result<()> {
-        refuse("making a link")
-    }
-
-    pub fn read_link(&self, _name: &OsStr) -> Result<OsString> {
-        refuse("reading a link")
-    }
-
-    pub fn files_bytes(&self) -> Option<u64> {
-        None
+    absent! {
+        fn create_unnamed(&self, OpenMode, Option<u32>) -> Result<File> = refuse("a file without a name");
+        fn give_name(&self, &File, &OsStr) -> Result<()> = refuse("a file without a name");
+        fn make_link(&self, &OsStr, &OsStr) -> Result<()> = refuse("making a link");
+        fn read_link(&self, &OsStr) -> Result<OsString> = refuse("reading a link");
+        fn files_bytes(&self) -> Option<u64> = None;
     }
 }
 
@@ -292,22 +263,13 @@ pub fn spread_subdirectories(path: &Path) -> Result<bool> {
     Directory::open(path).map(|_| false)
 }
 
-pub fn in_memory() -> Option<&'static Path> {
-    None
+absent! {
+    fn in_memory() -> Option<&'static Path> = None;
+    fn mode(&Metadata) -> Option<u32> = None;
+    fn umask() -> Option<u32> = None;
+    fn set_mode(&File, u32) -> Result<()> = refuse("setting the permissions of a file");
 }
 
 pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
     String::from_utf8(bytes.to_vec()).ok().map(OsString::from)
-}
-
-pub fn mode(_metadata: &Metadata) -> Option<u32> {
-    None
-}
-
-pub fn umask() -> Option<u32> {
-    None
-}
-
-pub(crate) fn set_mode(_file: &File, _mode: u32) -> Result<()> {
-    refuse("setting the permissions of a file")
 }

@@ -1,9 +1,7 @@
 use std::collections::BTreeMap;
 use std::ptr;
 
-use windows_sys::Wdk::System::SystemInformation::{
-    NtQuerySystemInformation, SYSTEM_INFORMATION_CLASS,
-};
+use windows_sys::Wdk::System::SystemInformation::SYSTEM_INFORMATION_CLASS;
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::Foundation::{ERROR_SUCCESS, LocalFree};
 use windows_sys::Win32::System::Power::{
@@ -17,17 +15,12 @@ use windows_sys::Win32::System::SystemInformation::{GetTickCount64, OSVERSIONINF
 use windows_sys::core::GUID;
 
 use super::outcome::{text, wide};
+use super::query::query;
 use super::{machine, memory, private, topology};
-use crate::environment::{Build, Environment, Frequency, System};
+use crate::environment::{Build, Environment, Frequency};
 use crate::power::Battery;
 
 const CURRENT_VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
-
-impl System {
-    pub fn here() -> System {
-        System::Windows
-    }
-}
 
 impl Environment {
     pub fn read() -> Environment {
@@ -305,15 +298,8 @@ fn flags(class: SYSTEM_INFORMATION_CLASS) -> Option<u32> {
     // The second class has become longer; its first word stays.
     let mut words = [0_u32; 2];
     for count in [1, 2] {
-        // SAFETY: the buffer has at least the length that is given.
-        let status = unsafe {
-            NtQuerySystemInformation(
-                class,
-                words.as_mut_ptr().cast(),
-                (count * size_of::<u32>()) as u32,
-                std::ptr::null_mut(),
-            )
-        };
+        // SAFETY: any bits are a valid word.
+        let (status, _) = unsafe { query(class, &mut words[..count]) };
         if status >= 0 {
             return Some(words[0]);
         }
@@ -375,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_11_is_called_so() {
+    fn windows_11_has_its_own_name() {
         let home = || Some("Windows 10 Home".to_owned());
         assert_eq!(name(home(), 19_045), "Windows 10 Home");
         assert_eq!(name(home(), 22_631), "Windows 11 Home");

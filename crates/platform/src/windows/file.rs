@@ -6,9 +6,7 @@ use std::os::windows::io::{AsHandle, AsRawHandle};
 use std::path::{Path, PathBuf};
 use std::{io, ptr};
 
-use windows_sys::Wdk::System::SystemInformation::{
-    NtQuerySystemInformation, SystemPerformanceInformation,
-};
+use windows_sys::Wdk::System::SystemInformation::SystemPerformanceInformation;
 use windows_sys::Win32::Foundation::{
     ERROR_CALL_NOT_IMPLEMENTED, ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER,
     ERROR_LOCK_VIOLATION, ERROR_MORE_DATA, ERROR_NOT_SUPPORTED, NTSTATUS,
@@ -30,7 +28,8 @@ use super::block_io::{positioned, reopen};
 use super::machine;
 use super::outcome::{check, check_status, code};
 use super::private::{self, INCREASE_QUOTA, PROFILE_PROCESS, has};
-use crate::error::{Error, Result, refuse};
+use super::query::query;
+use crate::error::{Error, Result, absent, refuse};
 use crate::file::{Access, OpenMode, Residency};
 
 /// Write-through on NTFS also waits for the metadata that the write changed
@@ -78,8 +77,24 @@ pub fn overlapped(file: File) -> Result<File> {
     reopen(&file)
 }
 
-pub(crate) fn relocks() -> bool {
-    false
+absent! {
+    fn allocate_open_file(&Path, u64) -> Result<()> = Ok(());
+    fn evict(&File) -> Result<()> = refuse(
+        "evicting an open file from the cache (without rights, Windows only drops a closed file, \
+         when it is opened unbuffered)"
+    );
+    fn residency(&File) -> Result<Residency> =
+        refuse("asking for the part of a file in the cache, which Windows does not report,");
+    fn reports_residency() -> bool = false;
+    fn open_write_without_waiting(&Path, OpenMode) -> Result<Option<File>> = refuse("opening a pipe without waiting");
+    fn let_reads_wait(&File) -> io::Result<()> = Ok(());
+    fn is_named_pipe(&Metadata) -> bool = false;
+    fn is_character_device(&Metadata) -> bool = false;
+    fn is_socket(&Metadata) -> bool = false;
+    fn set_permissions(&mut OpenOptions, &Metadata) -> () = ();
+    fn allocated_bytes(&Metadata) -> Option<u64> = None;
+    fn zero_device() -> Result<&'static Path> = refuse("a device that gives zeros");
+    fn finds_room_by_page(&File) -> bool = false;
 }
 
 /// The system keeps all others from reading and writing what is locked. So the lock is on a byte that no file
@@ -194,10 +209,6 @@ pub fn null_device() -> Result<&'static Path> {
     Ok(Path::new("NUL"))
 }
 
-pub fn allocate_open_file(_: &Path, _: u64) -> Result<()> {
-    Ok(())
-}
-
 pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     const ACTION: &str = "allocate room for a file";
     let end = offset
@@ -236,9 +247,7 @@ pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     };
     check(outcome, "allocate room for a file").map_err(|error| {
         if is_missing(error.io_error()) {
-            Error::NotSupported {
-                what: "allocating room for a file",
-            }
+            Error::NotSupported("allocating room for a file")
         } else {
             error
         }
@@ -285,17 +294,6 @@ pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, 
     Ok((start < end).then_some((start, end)))
 }
 
-pub fn evict(_file: &File) -> Result<()> {
-    refuse(
-        "evicting an open file from the cache (without rights, Windows only drops a closed file, \
-         when it is opened unbuffered)",
-    )
-}
-
-pub fn residency(_file: &File) -> Result<Residency> {
-    refuse("asking for the part of a file in the cache, which Windows does not report,")
-}
-
 /// True for a request that a file system does not know.
 fn is_missing(refusal: Option<&io::Error>) -> bool {
     const MISSING: [u32; 4] = [
@@ -309,47 +307,8 @@ fn is_missing(refusal: Option<&io::Error>) -> bool {
         .is_some_and(|code| MISSING.contains(&code))
 }
 
-pub fn open_write_without_waiting(_path: &Path, _mode: OpenMode) -> Result<Option<File>> {
-    refuse("opening a pipe without waiting")
-}
-
-pub fn is_socket(_metadata: &Metadata) -> bool {
-    false
-}
-
-pub fn allocated_bytes(_metadata: &Metadata) -> Option<u64> {
-    None
-}
-
 pub fn believable_size(_file: &File, metadata: &Metadata) -> Option<u64> {
     metadata.is_file().then_some(metadata.len())
-}
-
-pub fn zero_device() -> Result<&'static Path> {
-    refuse("a device that gives zeros")
-}
-
-pub fn finds_room_by_page(_file: &File) -> bool {
-    false
-}
-
-pub fn reports_residency() -> bool {
-    false
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
-pub(crate) fn let_reads_wait(_file: &File) -> io::Result<()> {
-    Ok(())
-}
-
-pub(crate) fn set_permissions(_options: &mut OpenOptions, _model: &Metadata) {}
-
-pub(crate) fn is_named_pipe(_metadata: &Metadata) -> bool {
-    false
-}
-
-pub(crate) fn is_character_device(_metadata: &Metadata) -> bool {
-    false
 }
 
 // The names and numbers of the kernel's own headers, which Microsoft does not document; those of System Informer
@@ -397,15 +356,8 @@ pub fn storage_read_bytes() -> Option<u64> {
     // Words, since the system wants them aligned.
     let mut counts =
         [0_u64; size_of::<SYSTEM_PERFORMANCE_INFORMATION>().div_ceil(size_of::<u64>())];
-    // SAFETY: the result has the given length.
-    let status = unsafe {
-        NtQuerySystemInformation(
-            SystemPerformanceInformation,
-            (&raw mut counts).cast(),
-            size_of_val(&counts) as u32,
-            std::ptr::null_mut(),
-        )
-    };
+    // SAFETY: any bits are a valid word.
+    let (status, _) = unsafe { query(SystemPerformanceInformation, &mut counts) };
     check_status(status, "ask for the counts of the system").ok()?;
     let pages = counts[PAGE_READ_COUNT / size_of::<u64>()] as u32;
     Some(u64::from(pages) * PAGE_BYTES)

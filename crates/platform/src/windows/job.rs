@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::error::{absent, refuse};
 use crate::job::{Published, Result};
 
-pub fn host_name() -> Option<String> {
-    None
+absent! {
+    fn host_name() -> Option<String> = None;
 }
 
 absent! {
@@ -17,9 +17,9 @@ absent! {
         fn rank(&self) -> u32;
         fn size(&self) -> u32;
         fn rank_on_node(&self) -> Result<u16>;
-        fn host_of(&self, _rank: u32) -> Result<String>;
-        fn fence(&self, _ranks: &[u32], _limit: Duration) -> Result<()>;
-        fn publish(&self, _name: &'static CStr, _bytes: &[u8]) -> Result<()>;
-        fn request(&self, _name: &'static CStr, _rank: u32, _receiver: Sender<Published>) -> Result<()>;
+        fn host_of(&self, u32) -> Result<String>;
+        fn fence(&self, &[u32], Duration) -> Result<()>;
+        fn publish(&self, &'static CStr, &[u8]) -> Result<()>;
+        fn request(&self, &'static CStr, u32, Sender<Published>) -> Result<()>;
     }
 }

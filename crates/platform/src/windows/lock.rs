@@ -80,12 +80,12 @@ impl CriticalSection {
 
 absent! {
     enum PthreadMutex = refuse("pthread_mutex_t") => {
-        fn new(_number: u64) -> Result<Self>;
-        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
+        fn new(u64) -> Result<Self>;
+        fn with(&self, impl FnOnce(&mut u64)) -> ();
     }
 
     enum PthreadSpin = refuse("pthread_spinlock_t") => {
-        fn new(_number: u64) -> Result<Self>;
-        fn with(&self, _work: impl FnOnce(&mut u64)) -> ();
+        fn new(u64) -> Result<Self>;
+        fn with(&self, impl FnOnce(&mut u64)) -> ();
     }
 }

@@ -15,6 +15,7 @@ mod outcome;
 pub(crate) mod placement;
 mod private;
 pub(crate) mod process;
+mod query;
 pub(crate) mod ring;
 pub(crate) mod shared;
 pub(crate) mod signal;

@@ -3,9 +3,12 @@
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::io::{self, ErrorKind};
 use std::os::windows::ffi::OsStrExt;
+use std::os::windows::io::{FromRawHandle, OwnedHandle};
 use std::path::Path;
 
-use windows_sys::Win32::Foundation::{NTSTATUS, RtlNtStatusToDosError};
+use windows_sys::Win32::Foundation::{
+    HANDLE, INVALID_HANDLE_VALUE, NTSTATUS, RtlNtStatusToDosError,
+};
 use windows_sys::core::BOOL;
 
 use crate::error::{Error, Result};
@@ -23,6 +26,19 @@ pub(super) fn check(outcome: BOOL, action: &'static str) -> Result<()> {
         0 => Err(failed(action)),
         _ => Ok(()),
     }
+}
+
+/// The handle that a call returned: 0 and -1 mean that it failed.
+///
+/// # Safety
+/// The handle is new, and nothing else has it.
+#[inline]
+pub(super) unsafe fn owned(handle: HANDLE, action: &'static str) -> Result<OwnedHandle> {
+    if handle.is_null() || handle == INVALID_HANDLE_VALUE {
+        return Err(failed(action));
+    }
+    // SAFETY: the caller's contract.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
 /// As [`check`], for a call of the kernel itself: a negative status means that it failed.
@@ -80,11 +96,6 @@ pub(super) fn wide_path(path: &Path) -> Vec<u16> {
 pub(super) fn text(wide: &[u16]) -> String {
     let end = wide.iter().position(|unit| *unit == 0);
     String::from_utf16_lossy(&wide[..end.unwrap_or(wide.len())])
-}
-
-/// The answer of a system that has no such call.
-pub(super) fn refuse_io<T>() -> io::Result<T> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 // The errors of the C library.

@@ -12,7 +12,7 @@ use super::outcome::check;
 pub(super) use super::topology::{GROUP_CPUS, all_cpus, cpus_in};
 pub use super::topology::{cpus_of_core, package, shared_cache_level};
 use crate::Result;
-use crate::error::{Error, refuse};
+use crate::error::{Error, absent, refuse};
 
 pub fn allowed_cpus() -> Result<Vec<usize>> {
     let affinity = thread_affinity()?;
@@ -83,12 +83,9 @@ fn thread_affinity() -> Result<GROUP_AFFINITY> {
     Ok(affinity)
 }
 
-pub fn be_ended_first() -> Result<()> {
-    refuse("being ended first when memory runs out")
-}
-
-pub fn be_served_last() -> Result<()> {
-    refuse("being served last at disks")
+absent! {
+    fn be_ended_first() -> Result<()> = refuse("being ended first when memory runs out");
+    fn be_served_last() -> Result<()> = refuse("being served last at disks");
 }
 
 #[cfg(test)]

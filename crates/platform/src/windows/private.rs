@@ -6,9 +6,7 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::Path;
 use std::{io, ptr};
 
-use windows_sys::Win32::Foundation::{
-    ERROR_SUCCESS, GENERIC_WRITE, GetLastError, INVALID_HANDLE_VALUE, LocalFree,
-};
+use windows_sys::Win32::Foundation::{ERROR_SUCCESS, GENERIC_WRITE, GetLastError, LocalFree};
 use windows_sys::Win32::Security::Authorization::{
     ConvertSidToStringSidW, ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
     SE_FILE_OBJECT, SetNamedSecurityInfoW,
@@ -32,38 +30,34 @@ use windows_sys::Win32::System::SystemServices::FILE_PERSISTENT_ACLS;
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 use windows_sys::core::{BOOL, PCWSTR};
 
-use super::outcome::{check, wide, wide_path};
+use super::outcome::{check, owned, wide, wide_path};
 use crate::error::{Result, refuse};
 
 /// Makes a directory that is closed to other users, and so is all that is made in it.
 pub(super) fn create_directory(path: &Path) -> io::Result<()> {
     let only_owner = OnlyOwner::new()?;
     // SAFETY: the path ends with a zero, and the attributes live until the call has returned.
-    let outcome =
-        unsafe { CreateDirectoryW(wide_path(path).as_ptr(), &raw const only_owner.attributes) };
+    let outcome = unsafe { CreateDirectoryW(wide_path(path).as_ptr(), &raw const only_owner.0) };
     check(outcome, "make a directory").map_err(io::Error::from)
 }
 
 /// Makes a file that is closed to other users. It fails if the path exists.
 pub(super) fn create_file(path: &Path) -> io::Result<File> {
     let only_owner = OnlyOwner::new()?;
-    // SAFETY: the path ends with a zero, and the attributes live until the call has returned.
-    let handle = unsafe {
-        CreateFileW(
+    // SAFETY: the path ends with a zero, the attributes live until the call has returned, and the handle is new.
+    let file = unsafe {
+        let file = CreateFileW(
             wide_path(path).as_ptr(),
             GENERIC_WRITE,
             FILE_SHARE_READ,
-            &raw const only_owner.attributes,
+            &raw const only_owner.0,
             CREATE_NEW,
             0,
             ptr::null_mut(),
-        )
+        );
+        owned(file, "make a file")?
     };
-    if handle == INVALID_HANDLE_VALUE {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the handle is new, and nothing else has it.
-    Ok(unsafe { File::from_raw_handle(handle) })
+    Ok(file.into())
 }
 
 /// Gives a file the rights that its directory hands down, as if it had been made there: a file that is moved keeps
@@ -177,10 +171,7 @@ fn is_own_by(ask: impl FnOnce(*mut c_void, u32, *mut u32) -> BOOL) -> Result<boo
 
 /// Security attributes by which only this user has access, without any that a directory hands down. It is the owner
 /// as well: what an administrator makes would else belong to all administrators.
-struct OnlyOwner {
-    descriptor: *mut c_void,
-    attributes: SECURITY_ATTRIBUTES,
-}
+struct OnlyOwner(SECURITY_ATTRIBUTES);
 
 impl OnlyOwner {
     fn new() -> io::Result<Self> {
@@ -198,22 +189,18 @@ impl OnlyOwner {
             )
         };
         check(outcome, "describe who may use a file")?;
-        let attributes = SECURITY_ATTRIBUTES {
+        Ok(Self(SECURITY_ATTRIBUTES {
             nLength: size_of::<SECURITY_ATTRIBUTES>() as u32,
             lpSecurityDescriptor: descriptor,
             bInheritHandle: 0,
-        };
-        Ok(Self {
-            descriptor,
-            attributes,
-        })
+        }))
     }
 }
 
 impl Drop for OnlyOwner {
     fn drop(&mut self) {
         // SAFETY: the system allocated it, and nothing uses it later.
-        unsafe { LocalFree(self.descriptor) };
+        unsafe { LocalFree(self.0.lpSecurityDescriptor) };
     }
 }
 

@@ -2,12 +2,10 @@ use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::marker::PhantomData;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
 use std::{io, ptr, slice};
 
-use windows_sys::Win32::Foundation::{
-    ERROR_HANDLE_EOF, ERROR_IO_PENDING, INVALID_HANDLE_VALUE, WAIT_TIMEOUT,
-};
+use windows_sys::Win32::Foundation::{ERROR_HANDLE_EOF, ERROR_IO_PENDING, WAIT_TIMEOUT};
 use windows_sys::Win32::Storage::FileSystem::{ReadFile, SetFileCompletionNotificationModes};
 use windows_sys::Win32::System::IO::{
     CancelIoEx, CreateIoCompletionPort, GetOverlappedResult, GetQueuedCompletionStatusEx,
@@ -19,7 +17,7 @@ use windows_sys::Win32::System::WindowsProgramming::{
 };
 
 use super::block_io::{positioned, reopen};
-use super::outcome::{check, code, failed};
+use super::outcome::{check, code, owned};
 use crate::error::{Error, Result};
 use crate::memory::{Mapping, PageSize};
 use crate::ring::{Completed, RingOptions};
@@ -28,7 +26,6 @@ use crate::ring::{Completed, RingOptions};
 const BATCH: usize = 64;
 
 /// A separate handle for overlapped reads, and a completion port for their answers.
-#[derive(Debug)]
 pub struct ReadRing<'file> {
     _file: PhantomData<&'file File>,
     file: File,
@@ -53,29 +50,21 @@ struct Slot {
     len: u32,
 }
 
-impl std::fmt::Debug for Slot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes at {}", self.len, self.offset)
-    }
-}
-
 impl<'file> ReadRing<'file> {
     pub fn new(file: &'file File, options: &RingOptions) -> Result<Self> {
         if options.registered_buffers {
-            return Err(Error::NotSupported {
-                what: "buffers that the system knows beforehand",
-            });
+            return Err(Error::NotSupported(
+                "buffers that the system knows beforehand",
+            ));
         }
         let depth = u16::try_from(options.depth.clamp(1, 4096)).expect("4096 is small enough");
         let file = reopen(file)?;
         let (handle, new, key) = (file.as_raw_handle(), ptr::null_mut(), 0);
-        // SAFETY: the handle is open, and belongs to no port.
-        let port = unsafe { CreateIoCompletionPort(handle, new, key, 1) };
-        if port.is_null() || port == INVALID_HANDLE_VALUE {
-            return Err(failed("make a completion port"));
-        }
-        // SAFETY: a new handle without another owner.
-        let port = unsafe { OwnedHandle::from_raw_handle(port) };
+        // SAFETY: the handle is open, and belongs to no port; that of the port is new.
+        let port = unsafe {
+            let port = CreateIoCompletionPort(handle, new, key, 1);
+            owned(port, "make a completion port")?
+        };
         let skipped = FILE_SKIP_COMPLETION_PORT_ON_SUCCESS | FILE_SKIP_SET_EVENT_ON_HANDLE;
         // SAFETY: the handle is open, and belongs to a port.
         let outcome = unsafe { SetFileCompletionNotificationModes(handle, skipped as u8) };

@@ -7,6 +7,7 @@ use windows_sys::core::BOOL;
 
 use super::outcome::check;
 use crate::Result;
+use crate::error::absent;
 use crate::signal::Signal;
 
 /// The system ends the process this long after the console was closed, or when the handler returns.
@@ -70,12 +71,9 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
-pub fn pauses() -> u64 {
-    0
+absent! {
+    fn pauses() -> u64 = 0;
+    fn restore_default_sigpipe() -> () = ();
+    fn ignore_sigxfsz() -> () = ();
+    fn ignore_sigpipe() -> () = ();
 }
-
-pub fn restore_default_sigpipe() {}
-
-pub fn ignore_sigxfsz() {}
-
-pub fn ignore_sigpipe() {}

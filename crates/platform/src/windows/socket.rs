@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::windows::io::{AsRawHandle, AsRawSocket};
+use std::os::windows::io::{AsRawHandle, AsRawSocket, RawSocket};
 use std::ptr;
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use windows_sys::Win32::Networking::WinSock::{
 };
 use windows_sys::Win32::Storage::FileSystem::{FILE_BEGIN, SetFilePointerEx};
 
-use super::outcome::refuse_io;
 use super::private;
 use crate::error::absent;
 use crate::socket::Owner;
@@ -36,7 +35,7 @@ impl Bell {
     }
 
     /// Takes the byte of one ring, if there is one.
-    fn answer(&self) {
+    fn reset(&self) {
         let _ = self.socket.recv(&mut [0]);
     }
 }
@@ -46,22 +45,32 @@ pub(crate) fn wait_for_connection(
     bell: &Bell,
     timeout: Duration,
 ) -> io::Result<()> {
-    let raw = [listener.as_raw_socket(), bell.socket.as_raw_socket()];
-    let mut sockets = raw.map(|socket| WSAPOLLFD {
-        fd: socket as SOCKET,
-        events: POLLRDNORM,
-        revents: 0,
-    });
-    let timeout_ms = in_ms(timeout);
-    // SAFETY: the list has the given length.
-    let ready = unsafe { WSAPoll(sockets.as_mut_ptr(), sockets.len() as u32, timeout_ms) };
-    if ready == SOCKET_ERROR {
-        return Err(last_error());
-    }
-    if sockets[1].revents != 0 {
-        bell.answer();
+    let sockets = [listener.as_raw_socket(), bell.socket.as_raw_socket()];
+    let [_, is_rung] = poll(sockets, POLLRDNORM, Some(timeout))?;
+    if is_rung {
+        bell.reset();
     }
     Ok(())
+}
+
+/// Waits until one of these events happens to a socket, or for the timeout, and returns to which they did.
+fn poll<const COUNT: usize>(
+    sockets: [RawSocket; COUNT],
+    events: i16,
+    timeout: Option<Duration>,
+) -> io::Result<[bool; COUNT]> {
+    let mut polled = sockets.map(|socket| WSAPOLLFD {
+        fd: socket as SOCKET,
+        events,
+        revents: 0,
+    });
+    let most_ms = |time: Duration| i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
+    let timeout_ms = timeout.map_or(-1, most_ms);
+    // SAFETY: the list has the given length.
+    match unsafe { WSAPoll(polled.as_mut_ptr(), COUNT as u32, timeout_ms) } {
+        SOCKET_ERROR => Err(last_error()),
+        _ => Ok(polled.map(|socket| socket.revents != 0)),
+    }
 }
 
 /// The timeouts are kept as the longest waits of [`patiently`].
@@ -93,22 +102,10 @@ fn wait_until_ready(socket: &TcpStream, events: i16) -> io::Result<()> {
         POLLRDNORM => socket.read_timeout(),
         _ => socket.write_timeout(),
     };
-    let mut polled = [WSAPOLLFD {
-        fd: raw(socket),
-        events,
-        revents: 0,
-    }];
-    let timeout_ms = timeout?.map_or(-1, in_ms);
-    // SAFETY: the list has the given length.
-    match unsafe { WSAPoll(polled.as_mut_ptr(), 1, timeout_ms) } {
-        SOCKET_ERROR => Err(last_error()),
-        0 => Err(ErrorKind::WouldBlock.into()),
-        _ => Ok(()),
+    match poll([socket.as_raw_socket()], events, timeout?)? {
+        [true] => Ok(()),
+        [false] => Err(ErrorKind::WouldBlock.into()),
     }
-}
-
-fn in_ms(time: Duration) -> i32 {
-    i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
 }
 
 pub fn receive_parts(mut socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
@@ -184,46 +181,25 @@ pub fn listen(address: &SocketAddr, _congestion: Option<&str>) -> io::Result<Tcp
     TcpListener::bind(address)
 }
 
-pub fn peer_owner(_socket: &TcpStream) -> io::Result<Option<Owner>> {
-    Ok(None)
-}
-
-pub fn reports_owners() -> bool {
-    false
-}
-
-pub fn wake_at(_socket: &TcpStream, _bytes: usize) -> io::Result<()> {
-    Ok(())
-}
-
-pub fn on_their_way(_socket: &TcpStream) -> io::Result<usize> {
-    refuse_io()
+absent! {
+    fn peer_owner(&TcpStream) -> io::Result<Option<Owner>> = Ok(None);
+    fn reports_owners() -> bool = false;
+    fn wake_at(&TcpStream, usize) -> io::Result<()> = Ok(());
+    fn on_their_way(&TcpStream) -> io::Result<usize> = Err(ErrorKind::Unsupported.into());
 }
 
 absent! {
-    enum Conduit = refuse_io() => {
-        fn new(_capacity: usize) -> io::Result<Self>;
-        fn send(
-            &mut self,
-            _file: &File,
-            _offset: u64,
-            _socket: &TcpStream,
-            _len: usize,
-            _retry: impl FnMut(io::Error) -> io::Result<()>,
-        ) -> io::Result<usize>;
-        fn take(&mut self, _socket: &TcpStream, _len: usize) -> io::Result<usize>;
-        fn put(&mut self, _file: &File, _offset: u64, _len: usize) -> io::Result<()>;
+    enum Conduit = Err(ErrorKind::Unsupported.into()) => {
+        fn new(usize) -> io::Result<Self>;
+        fn send(&mut self, &File, u64, &TcpStream, usize, impl FnMut(io::Error) -> io::Result<()>) -> io::Result<usize>;
+        fn take(&mut self, &TcpStream, usize) -> io::Result<usize>;
+        fn put(&mut self, &File, u64, usize) -> io::Result<()>;
     }
 
-    enum ZeroCopy = refuse_io() => {
-        fn new(_socket: &TcpStream, _buffers: usize, _buffer_len: usize) -> io::Result<Self>;
-        fn advance(&mut self, _socket: &TcpStream) -> io::Result<()>;
+    enum ZeroCopy = Err(ErrorKind::Unsupported.into()) => {
+        fn new(&TcpStream, usize, usize) -> io::Result<Self>;
+        fn advance(&mut self, &TcpStream) -> io::Result<()>;
         fn buffer(&mut self) -> &mut [u8];
-        fn send(
-            &mut self,
-            _socket: &TcpStream,
-            _len: usize,
-            _retry: impl FnMut(io::Error) -> io::Result<()>,
-        ) -> io::Result<()>;
+        fn send(&mut self, &TcpStream, usize, impl FnMut(io::Error) -> io::Result<()>) -> io::Result<()>;
     }
 }

@@ -7,6 +7,8 @@ use windows_sys::Win32::System::Console::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentThreadStackLimits;
 
+use crate::error::absent;
+
 pub fn had_standard_input() -> bool {
     is_open(STD_INPUT_HANDLE)
 }
@@ -26,12 +28,9 @@ fn is_open(stream: STD_HANDLE) -> bool {
     }
 }
 
-pub fn has_small_stack() -> bool {
-    false
-}
-
-pub(crate) fn started_as() -> Option<PathBuf> {
-    None
+absent! {
+    fn has_small_stack() -> bool = false;
+    fn started_as() -> Option<PathBuf> = None;
 }
 
 pub fn left_bytes() -> Option<u64> {

@@ -8,11 +8,11 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
 
 use super::outcome::{check, text, wide, wide_path};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, absent};
 use crate::storage::{LoopFile, REMOTE_PREFIX, Storage};
 
 pub fn free_bytes(path: &Path) -> Result<u64> {
-    space(path).map(|space| space.free_bytes)
+    space(path).map(|(free_bytes, _)| free_bytes)
 }
 
 impl Storage {
@@ -21,7 +21,7 @@ impl Storage {
             .and_then(|path| path.metadata().map(|_| path))
             .map_err(Error::path("find", path))?;
         let mount_point = mount_point(&path)?;
-        let space = space(&path)?;
+        let (free_bytes, total_bytes) = space(&path)?;
         Ok(Storage {
             file_system: file_system(&mount_point)?,
             source: volume(&mount_point),
@@ -32,20 +32,15 @@ impl Storage {
             read_ahead_bytes: None,
             logical_block_bytes: sector_bytes(&mount_point),
             physical_block_bytes: None,
-            total_bytes: space.total_bytes,
-            free_bytes: space.free_bytes,
+            total_bytes,
+            free_bytes,
             mount_point,
         })
     }
 }
 
-struct Space {
-    free_bytes: u64,
-    total_bytes: u64,
-}
-
-/// The call takes directories only: the space behind a file is that behind its directory.
-fn space(path: &Path) -> Result<Space> {
+/// Free and total bytes. The call takes directories only: the space behind a file is that behind its directory.
+fn space(path: &Path) -> Result<(u64, u64)> {
     let directory = match path.parent() {
         Some(parent) if path.is_file() => parent,
         _ => path,
@@ -69,10 +64,7 @@ fn space(path: &Path) -> Result<Space> {
         let error = std::io::Error::last_os_error();
         return Err(Error::path("ask for the space behind", path)(error));
     }
-    Ok(Space {
-        free_bytes,
-        total_bytes,
-    })
+    Ok((free_bytes, total_bytes))
 }
 
 fn mount_point(path: &Path) -> Result<PathBuf> {
@@ -146,8 +138,8 @@ fn sector_bytes(mount_point: &Path) -> Option<u64> {
     (outcome != 0).then(|| bytes.into())
 }
 
-pub fn loop_file(_block_device: &str) -> Option<LoopFile> {
-    None
+absent! {
+    fn loop_file(&str) -> Option<LoopFile> = None;
 }
 
 #[cfg(test)]

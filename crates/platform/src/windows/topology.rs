@@ -24,32 +24,23 @@ pub(super) const GROUP_CPUS: usize = usize::BITS as usize;
 
 /// A part of the machine, and its CPUs in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) kind: Kind,
-    pub(super) cpus: Vec<usize>,
+struct Part {
+    kind: Kind,
+    cpus: Vec<usize>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
     Core,
     Package,
     /// A node with this number.
     Node(usize),
-    Cache(Sort),
-}
-
-/// Common properties of caches of the same sort.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Sort {
-    level: u32,
-    kind: CacheKind,
-    size_bytes: u64,
-    line_bytes: u64,
-    ways: u32,
+    /// As one instance.
+    Cache(Cache),
 }
 
 /// All parts; empty if the system does not report them.
-pub(super) fn parts() -> Vec<Part> {
+fn parts() -> Vec<Part> {
     let mut len = 0;
     // SAFETY: without a buffer, the call only writes the length that it needs.
     unsafe { GetLogicalProcessorInformationEx(RelationAll, ptr::null_mut(), &raw mut len) };
@@ -66,17 +57,24 @@ pub(super) fn parts() -> Vec<Part> {
     parse(&bytes[..len as usize])
 }
 
+/// The CPUs of each core; empty if the system does not report them.
+fn cores() -> Vec<Vec<usize>> {
+    let cores = parts().into_iter();
+    let cores = cores.filter(|part| part.kind == Kind::Core);
+    cores.map(|core| core.cpus).collect()
+}
+
 pub(super) fn topology() -> Topology {
     let parts = parts();
-    let count = |is_one: fn(Kind) -> bool| {
-        let count = parts.iter().filter(|part| is_one(part.kind)).count();
+    let count = |is_one: fn(&Kind) -> bool| {
+        let count = parts.iter().filter(|part| is_one(&part.kind)).count();
         Some(count).filter(|count| *count > 0)
     };
     let cores = parts.iter().filter(|part| part.kind == Kind::Core);
     let threads = Some(cores.map(|core| core.cpus.len()).sum()).filter(|threads| *threads > 0);
     Topology {
-        sockets: count(|kind| kind == Kind::Package),
-        cores: count(|kind| kind == Kind::Core),
+        sockets: count(|kind| *kind == Kind::Package),
+        cores: count(|kind| *kind == Kind::Core),
         threads,
         threads_present: threads,
         numa_nodes: count(|kind| matches!(kind, Kind::Node(_))),
@@ -86,46 +84,31 @@ pub(super) fn topology() -> Topology {
 
 /// True if two hardware threads share a core; `None` if the system does not report cores.
 pub(super) fn smt_active() -> Option<bool> {
-    let mut cores = parts();
-    cores.retain(|part| part.kind == Kind::Core);
-    (!cores.is_empty()).then(|| cores.iter().any(|core| core.cpus.len() > 1))
+    let cores = cores();
+    (!cores.is_empty()).then(|| cores.iter().any(|cpus| cpus.len() > 1))
 }
 
 pub(super) fn caches() -> Vec<Cache> {
-    let mut instances: BTreeMap<(Sort, usize), usize> = BTreeMap::new();
+    let mut sorts: BTreeMap<Cache, usize> = BTreeMap::new();
     for part in parts() {
-        if let Kind::Cache(sort) = part.kind {
-            *instances.entry((sort, part.cpus.len())).or_default() += 1;
+        if let Kind::Cache(cache) = part.kind {
+            *sorts.entry(cache).or_default() += 1;
         }
     }
-    instances
-        .into_iter()
-        .map(|((sort, shared_by_cpus), instances)| Cache {
-            level: sort.level,
-            kind: sort.kind,
-            size_bytes: Some(sort.size_bytes),
-            line_bytes: Some(sort.line_bytes),
-            // 255 means a fully associative cache, which has no number of ways.
-            ways: Some(sort.ways).filter(|ways| (1..255).contains(ways)),
-            shared_by_cpus,
-            instances,
-        })
+    let caches = sorts.into_iter();
+    caches
+        .map(|(cache, instances)| Cache { instances, ..cache })
         .collect()
 }
 
 /// All CPUs, those of each core together.
 pub(super) fn all_cpus() -> Vec<usize> {
-    let mut cores = parts();
-    cores.retain(|part| part.kind == Kind::Core);
-    cores.into_iter().flat_map(|core| core.cpus).collect()
+    cores().concat()
 }
 
 pub fn cpus_of_core(cpu: usize) -> Vec<usize> {
-    parts()
-        .into_iter()
-        .find(|part| part.kind == Kind::Core && part.cpus.contains(&cpu))
-        .map(|core| core.cpus)
-        .unwrap_or_default()
+    let mut cores = cores().into_iter();
+    cores.find(|cpus| cpus.contains(&cpu)).unwrap_or_default()
 }
 
 /// The system does not number packages, but always lists them in the same order.
@@ -138,9 +121,9 @@ pub fn package(cpu: usize) -> Option<i64> {
 
 pub fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
     let level = |part: Part| match part.kind {
-        Kind::Cache(sort) if sort.kind != CacheKind::Instruction => {
+        Kind::Cache(cache) if cache.kind != CacheKind::Instruction => {
             let is_shared = part.cpus.contains(&one) && part.cpus.contains(&other);
-            is_shared.then_some(sort.level)
+            is_shared.then_some(cache.level)
         }
         _ => None,
     };
@@ -181,16 +164,6 @@ struct Record<'a>(&'a [u8]);
 impl Record<'_> {
     fn part(&self) -> Option<Part> {
         let relationship = self.u32(RELATIONSHIP)?.cast_signed();
-        let kind = match relationship {
-            RelationProcessorCore => Kind::Core,
-            RelationProcessorPackage => Kind::Package,
-            RelationNumaNode => {
-                let number = self.u32(BODY + offset_of!(NUMA_NODE_RELATIONSHIP, NodeNumber))?;
-                Kind::Node(number as usize)
-            }
-            RelationCache => Kind::Cache(self.sort()?),
-            _ => return None,
-        };
         let (group_count, groups) = match relationship {
             RelationNumaNode => (
                 offset_of!(NUMA_NODE_RELATIONSHIP, GroupCount),
@@ -206,6 +179,16 @@ impl Record<'_> {
             ),
         };
         let cpus = self.cpus(BODY + group_count, BODY + groups)?;
+        let kind = match relationship {
+            RelationProcessorCore => Kind::Core,
+            RelationProcessorPackage => Kind::Package,
+            RelationNumaNode => {
+                let number = self.u32(BODY + offset_of!(NUMA_NODE_RELATIONSHIP, NodeNumber))?;
+                Kind::Node(number as usize)
+            }
+            RelationCache => Kind::Cache(self.cache(cpus.len())?),
+            _ => return None,
+        };
         Some(Part { kind, cpus })
     }
 
@@ -223,7 +206,7 @@ impl Record<'_> {
         Some(cpus)
     }
 
-    fn sort(&self) -> Option<Sort> {
+    fn cache(&self, shared_by_cpus: usize) -> Option<Cache> {
         let kind = self.u32(BODY + offset_of!(CACHE_RELATIONSHIP, Type))?;
         let kind = match kind.cast_signed() {
             CacheUnified => CacheKind::Unified,
@@ -233,16 +216,17 @@ impl Record<'_> {
         };
         let [level] = self.bytes(BODY + offset_of!(CACHE_RELATIONSHIP, Level))?;
         let [ways] = self.bytes(BODY + offset_of!(CACHE_RELATIONSHIP, Associativity))?;
-        Some(Sort {
+        let size_bytes = self.u32(BODY + offset_of!(CACHE_RELATIONSHIP, CacheSize))?;
+        let line_bytes = self.u16(BODY + offset_of!(CACHE_RELATIONSHIP, LineSize))?;
+        Some(Cache {
             level: level.into(),
             kind,
-            size_bytes: self
-                .u32(BODY + offset_of!(CACHE_RELATIONSHIP, CacheSize))?
-                .into(),
-            line_bytes: self
-                .u16(BODY + offset_of!(CACHE_RELATIONSHIP, LineSize))?
-                .into(),
-            ways: ways.into(),
+            size_bytes: Some(size_bytes.into()),
+            line_bytes: Some(line_bytes.into()),
+            // 255 means a fully associative cache, which has no number of ways.
+            ways: Some(ways.into()).filter(|ways| (1..255).contains(ways)),
+            shared_by_cpus,
+            instances: 1,
         })
     }
 
@@ -329,12 +313,14 @@ mod tests {
             record(RelationCache, &cache, 0b1111, cache_mask_at),
         ]
         .concat();
-        let sort = Sort {
+        let cache = Cache {
             level: 3,
             kind: CacheKind::Unified,
-            size_bytes: 32 << 20,
-            line_bytes: 64,
-            ways: 16,
+            size_bytes: Some(32 << 20),
+            line_bytes: Some(64),
+            ways: Some(16),
+            shared_by_cpus: 4,
+            instances: 1,
         };
         let expected = [
             Part {
@@ -342,7 +328,7 @@ mod tests {
                 cpus: vec![0, 1],
             },
             Part {
-                kind: Kind::Cache(sort),
+                kind: Kind::Cache(cache),
                 cpus: vec![0, 1, 2, 3],
             },
         ];
@@ -354,11 +340,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_cores_with_different_cpus() {
-        let mut cpus: Vec<usize> = parts()
-            .into_iter()
-            .filter(|part| part.kind == Kind::Core)
-            .flat_map(|core| core.cpus)
-            .collect();
+        let mut cpus = all_cpus();
         let count = cpus.len();
         assert!(count > 0);
         cpus.sort_unstable();

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::os::windows::io::{AsRawHandle, BorrowedHandle};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use windows_sys::Wdk::System::SystemInformation::{
-    NtQuerySystemInformation, SystemProcessInformation, SystemProcessorPerformanceInformation,
+    SystemProcessInformation, SystemProcessorPerformanceInformation,
 };
 use windows_sys::Win32::Foundation::{FILETIME, HANDLE, STATUS_INFO_LENGTH_MISMATCH};
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
@@ -17,8 +17,10 @@ use windows_sys::Win32::System::WindowsProgramming::{
 };
 
 use super::outcome::check;
+use super::query::query;
 use super::topology;
 use crate::Result;
+use crate::error::absent;
 use crate::load::{CpuTime, CpuTimes};
 use crate::programs::Program;
 use crate::usage::{Consumption, Usage};
@@ -26,13 +28,7 @@ use crate::usage::{Consumption, Usage};
 pub use super::file::storage_read_bytes;
 
 /// All processes that this one has waited for.
-static CHILDREN: Mutex<Consumption> = Mutex::new(Consumption {
-    cpu_ns: 0,
-    read_bytes: 0,
-    written_bytes: 0,
-    own_peak_bytes: 0,
-    child_peak_bytes: 0,
-});
+static CHILDREN: LazyLock<Mutex<Consumption>> = LazyLock::new(Mutex::default);
 
 impl Usage {
     pub fn of_process() -> Result<Usage> {
@@ -41,7 +37,7 @@ impl Usage {
 
     /// The system counts page faults for a process only, so those of all its threads are included.
     pub fn of_thread() -> Result<Usage> {
-        Ok(from_times(&thread_times()?, &memory(this_process())?))
+        Ok(from_times(&times(None)?, &memory(this_process())?))
     }
 }
 
@@ -81,7 +77,7 @@ pub(super) fn resident_bytes() -> Result<u64> {
 }
 
 fn usage(process: HANDLE) -> Result<Usage> {
-    Ok(from_times(&times(process)?, &memory(process)?))
+    Ok(from_times(&times(Some(process))?, &memory(process)?))
 }
 
 /// Only soft and hard page faults together are known. Most are soft.
@@ -101,7 +97,7 @@ fn consumption(process: HANDLE) -> Result<Consumption> {
     // SAFETY: there is room for the result, and the caller holds the process open.
     let outcome = unsafe { GetProcessIoCounters(process, &raw mut counters) };
     check(outcome, "ask for the input and output of a process")?;
-    let [_, _, system, user] = times(process)?;
+    let [_, _, system, user] = times(Some(process))?;
     Ok(Consumption {
         cpu_ns: in_ns(system) + in_ns(user),
         read_bytes: counters.ReadTransferCount,
@@ -111,23 +107,18 @@ fn consumption(process: HANDLE) -> Result<Consumption> {
     })
 }
 
-/// Times of creation and exit, and in the kernel and in user mode.
-fn times(process: HANDLE) -> Result<[FILETIME; 4]> {
+/// Times of creation and exit, and in the kernel and in user mode: of a process, or of the calling thread.
+fn times(process: Option<HANDLE>) -> Result<[FILETIME; 4]> {
     let mut times = [FILETIME::default(); 4];
     let [created, exited, system, user] = &mut times;
     // SAFETY: there is room for the results, and the caller holds the process open.
-    let outcome = unsafe { GetProcessTimes(process, created, exited, system, user) };
-    check(outcome, "ask for the times of a process")?;
-    Ok(times)
-}
-
-/// As [`times`], of the calling thread.
-fn thread_times() -> Result<[FILETIME; 4]> {
-    let mut times = [FILETIME::default(); 4];
-    let [created, exited, system, user] = &mut times;
-    // SAFETY: there is room for the results, and the handle means the calling thread.
-    let outcome = unsafe { GetThreadTimes(GetCurrentThread(), created, exited, system, user) };
-    check(outcome, "ask for the times of a thread")?;
+    let outcome = unsafe {
+        match process {
+            Some(process) => GetProcessTimes(process, created, exited, system, user),
+            None => GetThreadTimes(GetCurrentThread(), created, exited, system, user),
+        }
+    };
+    check(outcome, "ask for the times of a process or thread")?;
     Ok(times)
 }
 
@@ -145,13 +136,13 @@ fn this_process() -> HANDLE {
     unsafe { GetCurrentProcess() }
 }
 
-/// Such times count steps of 100 ns.
+/// A `FILETIME` counts in units of 100 ns.
 fn in_ns(time: FILETIME) -> u64 {
     ((u64::from(time.dwHighDateTime) << 32) | u64::from(time.dwLowDateTime)) * 100
 }
 
-pub fn counts_storage() -> bool {
-    false
+absent! {
+    fn load_average() -> Option<[f64; 3]> = None;
 }
 
 impl CpuTimes {
@@ -166,31 +157,25 @@ impl CpuTimes {
             .map(cpu_time)
             .enumerate()
             .collect();
-        Some(CpuTimes {
-            total: per_cpu.values().fold(CpuTime::default(), sum),
-            per_cpu,
-        })
+        let mut total = CpuTime::default();
+        for cpu in per_cpu.values() {
+            total += *cpu;
+        }
+        Some(CpuTimes { total, per_cpu })
     }
 }
 
 /// The counts of at most `count` processors.
 fn processors(count: usize) -> Option<Vec<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>> {
     let mut processors = vec![SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION::default(); count];
-    let mut written = 0;
-    // SAFETY: the buffer has the given length.
-    let status = unsafe {
-        NtQuerySystemInformation(
-            SystemProcessorPerformanceInformation,
-            processors.as_mut_ptr().cast(),
-            size_of_val(&processors[..]) as u32,
-            &raw mut written,
-        )
-    };
-    processors.truncate(written as usize / size_of::<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>());
+    // SAFETY: the class has this type.
+    let (status, written) =
+        unsafe { query(SystemProcessorPerformanceInformation, &mut processors) };
+    processors.truncate(written / size_of::<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>());
     (status == 0).then_some(processors)
 }
 
-/// All of these count steps of 100 ns. The kernel's time includes that of the idle loop, of interrupts
+/// All of these count in units of 100 ns. The kernel's time includes that of the idle loop, of interrupts
 /// and of deferred procedure calls, whose two counts are in the reserved fields.
 fn cpu_time(processor: &SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION) -> CpuTime {
     let ns = |steps: i64| steps.cast_unsigned() * 100;
@@ -206,22 +191,7 @@ fn cpu_time(processor: &SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION) -> CpuTime {
     }
 }
 
-fn sum(one: CpuTime, other: &CpuTime) -> CpuTime {
-    CpuTime {
-        user_ns: one.user_ns + other.user_ns,
-        system_ns: one.system_ns + other.system_ns,
-        idle_ns: one.idle_ns + other.idle_ns,
-        irq_ns: one.irq_ns + other.irq_ns,
-        softirq_ns: one.softirq_ns + other.softirq_ns,
-        ..one
-    }
-}
-
-pub fn load_average() -> Option<[f64; 3]> {
-    None
-}
-
-/// Times of a process in the record, in steps of 100 ns. `windows-sys` does not name them.
+/// Times of a process in the record, in units of 100 ns. `windows-sys` does not name them.
 const USER_TIME_AT: usize = 40;
 const KERNEL_TIME_AT: usize = 48;
 /// The list grows while it is read, but not for long.
@@ -247,7 +217,7 @@ pub fn running() -> Vec<Program> {
     programs
 }
 
-/// `None` for the idle process, which is none.
+/// `None` for the idle process, which is no program.
 fn program(record: &SYSTEM_PROCESS_INFORMATION) -> Option<Program> {
     let id = record.UniqueProcessId.addr() as u32;
     let time = |at: usize| {
@@ -279,20 +249,12 @@ unsafe fn text(units: *const u16, len: usize) -> String {
 fn records() -> Option<Vec<u64>> {
     let mut records = vec![0_u64; 32 << 10];
     for _ in 0..ATTEMPTS {
-        let mut needed_bytes = 0;
-        // SAFETY: the buffer has the given length.
-        let status = unsafe {
-            NtQuerySystemInformation(
-                SystemProcessInformation,
-                records.as_mut_ptr().cast(),
-                size_of_val(&records[..]) as u32,
-                &raw mut needed_bytes,
-            )
-        };
+        // SAFETY: any bits are a valid word.
+        let (status, needed) = unsafe { query(SystemProcessInformation, &mut records) };
         if status != STATUS_INFO_LENGTH_MISMATCH {
             return (status >= 0).then_some(records);
         }
-        let words = (needed_bytes as usize).div_ceil(size_of::<u64>());
+        let words = needed.div_ceil(size_of::<u64>());
         // Room for processes that start in between.
         records.resize(words.max(records.len()) * 5 / 4, 0);
     }

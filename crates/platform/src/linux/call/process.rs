@@ -98,9 +98,9 @@ pub fn program_that_does_nothing() -> Result<CString> {
     const PLACES: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
     let is_there = |name: &&CStr| name.to_str().is_ok_and(|name| Path::new(name).exists());
     let found = PLACES.into_iter().find(is_there);
-    found.map(CStr::to_owned).ok_or(Error::NotSupported {
-        what: "a program that does nothing (neither /bin/true nor /usr/bin/true)",
-    })
+    found.map(CStr::to_owned).ok_or(Error::NotSupported(
+        "a program that does nothing (neither /bin/true nor /usr/bin/true)",
+    ))
 }
 
 /// An environment without variables.
@@ -145,9 +145,9 @@ pub(in crate::linux) fn wait(child: libc::pid_t) -> Result<()> {
     if status == 0 {
         Ok(())
     } else {
-        Err(Error::os("end a child in peace")(io::Error::other(
-            format!("its wait status is {status:#x}"),
-        )))
+        Err(Error::os("run a child process")(io::Error::other(format!(
+            "its wait status is {status:#x}"
+        ))))
     }
 }
 

@@ -229,12 +229,11 @@ struct Parent {
 
 impl Parent {
     fn find() -> Result<Self> {
-        let hierarchy = Hierarchy::of("memory").ok_or(Error::NotSupported {
-            what: "limiting the memory of a group",
-        })?;
-        let parent = Self::within(&hierarchy).ok_or(Error::NotSupported {
-            what: "a memory controller for groups of this process's own",
-        })?;
+        let hierarchy =
+            Hierarchy::of("memory").ok_or(Error::NotSupported("limiting the memory of a group"))?;
+        let parent = Self::within(&hierarchy).ok_or(Error::NotSupported(
+            "a memory controller for groups of this process's own",
+        ))?;
         let rights = Access::WRITE_OK | Access::EXEC_OK;
         accessat(CWD, &parent.path, rights, AtFlags::EACCESS).map_err(|_| Error::NotPermitted {
             what: "limiting the memory of a worker",
@@ -247,33 +246,25 @@ impl Parent {
     /// the memory controller for its children, since a group with processes in it cannot do so,
     /// except for the root.
     fn within(hierarchy: &Hierarchy) -> Option<Self> {
-        let version = hierarchy.version;
-        if version == Version::One {
-            return Some(Self {
-                version,
-                path: hierarchy.groups.first()?.clone(),
-                controller_is_off: false,
-            });
-        }
+        let Hierarchy { version, groups } = hierarchy;
         let names_memory = |group: &Path, file: &str| {
             text(group.join(file)).is_some_and(|names| names.split(' ').any(|n| n == "memory"))
         };
-        let mut groups = hierarchy.groups.iter();
-        let gives_memory = groups.find(|group| names_memory(group, SUBTREE_CONTROL));
-        if let Some(parent) = gives_memory {
-            return Some(Self {
-                version,
-                path: parent.clone(),
-                controller_is_off: false,
-            });
-        }
+        let giving = match version {
+            Version::One => groups.first(),
+            Version::Two => groups
+                .iter()
+                .find(|group| names_memory(group, SUBTREE_CONTROL)),
+        };
         // Only the root group has no type.
-        let root = hierarchy.groups.last()?;
-        let is_root = !root.join("cgroup.type").exists();
-        (is_root && names_memory(root, "cgroup.controllers")).then(|| Self {
-            version,
-            path: root.clone(),
-            controller_is_off: true,
+        let is_root = |group: &Path| !group.join("cgroup.type").exists();
+        let could_give =
+            |group: &&PathBuf| is_root(group) && names_memory(group, "cgroup.controllers");
+        let path = giving.or_else(|| groups.last().filter(could_give))?;
+        Some(Self {
+            version: *version,
+            path: path.clone(),
+            controller_is_off: giving.is_none(),
         })
     }
 }

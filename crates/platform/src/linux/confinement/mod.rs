@@ -35,10 +35,7 @@ pub(crate) fn undo(scratch: &Path, exit_wait: Duration) -> Result<()> {
         group.empty(exit_wait)?;
     }
     remove(scratch)?;
-    match group {
-        Some(group) => group.remove(scratch, exit_wait),
-        None => Ok(()),
-    }
+    group.map_or(Ok(()), |group| group.remove(scratch, exit_wait))
 }
 
 /// Accepts the error for an object that is gone already.
@@ -132,9 +129,9 @@ fn switch_on(path: &Path) -> Result<()> {
             what: "a temporary swap file",
             needs: "root (CAP_SYS_ADMIN)",
         },
-        Some(libc::EINVAL | libc::ENOSYS) => Error::NotSupported {
-            what: "swap in a file on this file system",
-        },
+        Some(libc::EINVAL | libc::ENOSYS) => {
+            Error::NotSupported("swap in a file on this file system")
+        }
         _ => Error::path("switch on the swap file", path)(error),
     })
 }

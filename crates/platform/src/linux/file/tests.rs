@@ -3,6 +3,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::block_io::{read_at, write_at};
+use crate::error::available;
 use crate::file::{
     ResidencyMethod, create, create_new, create_new_like, open_input, open_read, open_read_write,
     open_write, residency,
@@ -69,10 +70,8 @@ fn eviction_from_the_whole_machine_works_or_is_refused() {
 fn direct_writes_reach_the_device_past_the_page_cache() {
     let dir = dir();
     let path = dir.path().join("file");
-    let mut file = match create(&path, OpenMode::Direct) {
-        Ok(file) => file,
-        Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
-        Err(error) => panic!("{error}"),
+    let Some(mut file) = available(create(&path, OpenMode::Direct)) else {
+        return;
     };
     let mut buffer = Mapping::anonymous(LEN, PageSize::Base).unwrap();
     buffer.as_mut_slice().fill(3);

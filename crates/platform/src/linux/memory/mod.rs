@@ -7,10 +7,7 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
-use super::cgroup;
-use super::parse::{
-    colon_field, has_feature, kibibytes, number, selected, spaced_field, text, word,
-};
+use super::parse::{choice, colon_field, has_feature, kibibytes, number, spaced_field, text, word};
 use crate::environment::Overcommit;
 use crate::error::{Error, Result};
 use crate::memory::PageSize;
@@ -36,7 +33,8 @@ pub(super) fn base_page_bytes() -> usize {
 /// available memory, the room in its control groups and the room under its address-space limit.
 pub fn available_bytes() -> Option<u64> {
     let system = SystemMemory::read().room(overcommit());
-    [system, cgroup::memory_room_bytes(), address_space_room()]
+    let group = group_room().map(|room| room.left_bytes);
+    [system, group, address_space_room()]
         .into_iter()
         .flatten()
         .min()
@@ -88,7 +86,7 @@ pub(super) struct SystemMemory {
     /// Free or reclaimable.
     pub available: Option<u64>,
     /// Commit limit less committed memory.
-    pub unpromised: Option<u64>,
+    pub uncommitted: Option<u64>,
     pub swap_total: Option<u64>,
     pub swap_free: Option<u64>,
 }
@@ -101,11 +99,11 @@ impl SystemMemory {
 
     fn by_meminfo(meminfo: &str) -> Self {
         let bytes = |name| colon_field(meminfo, name).and_then(kibibytes);
-        let unpromised = || Some(bytes("CommitLimit")?.saturating_sub(bytes("Committed_AS")?));
+        let uncommitted = || Some(bytes("CommitLimit")?.saturating_sub(bytes("Committed_AS")?));
         Self {
             total: bytes("MemTotal"),
             available: bytes("MemAvailable"),
-            unpromised: unpromised(),
+            uncommitted: uncommitted(),
             swap_total: bytes("SwapTotal"),
             swap_free: bytes("SwapFree"),
         }
@@ -122,7 +120,7 @@ impl SystemMemory {
         Self {
             total: bytes(info.totalram),
             available: bytes(info.freeram + info.bufferram),
-            unpromised: None,
+            uncommitted: None,
             swap_total: bytes(info.totalswap),
             swap_free: bytes(info.freeswap),
         }
@@ -132,7 +130,7 @@ impl SystemMemory {
     /// memory.
     pub(super) fn room(&self, overcommit: Option<Overcommit>) -> Option<u64> {
         match overcommit {
-            Some(Overcommit::Never) => self.available.into_iter().chain(self.unpromised).min(),
+            Some(Overcommit::Never) => self.available.into_iter().chain(self.uncommitted).min(),
             _ => self.available,
         }
     }
@@ -172,8 +170,8 @@ fn refusal(settings: &Path, disabled_for_process: bool) -> Option<String> {
         .into_iter()
         .flatten()
         .find_map(|setting| {
-            let choice = selected(&text(&setting)?)?.to_owned();
-            (choice != "inherit").then_some((setting, choice))
+            let choice = choice(&setting).filter(|choice| choice != "inherit")?;
+            Some((setting, choice))
         });
     match decisive {
         None => Some("this kernel has no transparent huge pages".to_owned()),
@@ -238,18 +236,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_promised_counts_where_nothing_beyond_the_limit_is() {
+    fn strict_overcommit_leaves_only_uncommitted_memory() {
         let meminfo = "MemAvailable: 1000 kB\nCommitLimit: 900 kB\nCommitted_AS: 300 kB\n";
         let memory = SystemMemory::by_meminfo(meminfo);
         assert_eq!(memory.room(Some(Overcommit::Never)), Some(600 << 10));
         assert_eq!(memory.room(Some(Overcommit::Heuristic)), Some(1000 << 10));
         assert_eq!(memory.room(None), Some(1000 << 10));
-        let promised = SystemMemory::by_meminfo(&meminfo.replace("300", "1300"));
-        assert_eq!(promised.room(Some(Overcommit::Never)), Some(0));
+        let overcommitted = SystemMemory::by_meminfo(&meminfo.replace("300", "1300"));
+        assert_eq!(overcommitted.room(Some(Overcommit::Never)), Some(0));
     }
 
     #[test]
-    fn without_proc_all_but_the_page_cache_is_known() {
+    fn without_proc_memory_and_swap_are_known() {
         let meminfo = text("/proc/meminfo").unwrap();
         let (by_meminfo, by_sysinfo) = (
             SystemMemory::by_meminfo(&meminfo),

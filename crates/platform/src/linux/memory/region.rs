@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::ptr::{self, NonNull};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::mm::{self, MapFlags, MprotectFlags, MsyncFlags, ProtFlags};
 
 use super::{base_page_bytes, ensure_allowed, huge_page_bytes};
@@ -157,14 +157,11 @@ impl Mapping {
 
     /// Allocates all pages now, so that no later touch faults. The contents stay.
     pub fn populate(&mut self) -> Result<()> {
-        loop {
-            match self.madvise(mm::Advice::LinuxPopulateWrite) {
-                Ok(()) => return Ok(()),
-                Err(Errno::INTR) => {}
-                // Linux before 5.14 does not support it.
-                Err(Errno::INVAL) => break,
-                Err(errno) => return Err(Error::os("populate memory")(errno)),
-            }
+        match retry_on_intr(|| self.madvise(mm::Advice::LinuxPopulateWrite)) {
+            Ok(()) => return Ok(()),
+            // Linux before 5.14 does not support it.
+            Err(Errno::INVAL) => {}
+            Err(errno) => return Err(Error::os("populate memory")(errno)),
         }
         for byte in self.as_mut_slice().iter_mut().step_by(base_page_bytes()) {
             // A write of the existing value that the compiler must keep.
@@ -188,10 +185,8 @@ impl Mapping {
     /// Gives the kernel a hint about the use of the memory.
     pub fn advise(&mut self, advice: Advice) -> Result<()> {
         self.madvise(match advice {
-            Advice::Normal => mm::Advice::Normal,
             Advice::Sequential => mm::Advice::Sequential,
             Advice::Random => mm::Advice::Random,
-            Advice::WillNeed => mm::Advice::WillNeed,
             // The C library's POSIX variant of this does nothing.
             Advice::DontNeed => mm::Advice::LinuxDontNeed,
         })
@@ -206,9 +201,7 @@ impl Mapping {
     pub fn page_out(&mut self) -> Result<()> {
         self.madvise(mm::Advice::LinuxPageOut)
             .map_err(|errno| match errno {
-                Errno::INVAL => Error::NotSupported {
-                    what: "moving memory to swap on request",
-                },
+                Errno::INVAL => Error::NotSupported("moving memory to swap on request"),
                 errno => Error::os("move memory to swap")(errno),
             })
     }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{io, ptr};
@@ -16,10 +16,10 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, getppid, kill_process,
     set_child_subreaper, set_parent_process_death_signal, waitid,
 };
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, tcsetpgrp};
 
 use super::parse;
 use super::usage::from_rusage;
-use crate::error::{Error, Result};
 use crate::process::{Exit, Finished};
 
 pub use program::Starter;
@@ -58,7 +58,7 @@ pub(crate) fn is_console_event(_exit: Exit) -> bool {
 /// The terminal, while it is lent or about to be.
 struct Terminal {
     file: File,
-    modes: libc::termios,
+    modes: Termios,
 }
 
 impl Terminal {
@@ -66,33 +66,21 @@ impl Terminal {
     fn of_foreground() -> Option<Self> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/tty");
         let file = file.ok()?;
-        let mut modes = MaybeUninit::uninit();
-        // SAFETY: the file is open, and `modes` has room for the result.
-        let outcome = unsafe { libc::tcgetattr(file.as_raw_fd(), modes.as_mut_ptr()) };
-        // SAFETY: if the call succeeded, all of it was written.
-        let modes = (outcome == 0).then(|| unsafe { modes.assume_init() })?;
+        let modes = tcgetattr(&file).ok()?;
         let terminal = Self { file, modes };
         terminal.is_of(getpgrp()).then_some(terminal)
     }
 
     /// True if this group is in the foreground.
     fn is_of(&self, group: Pid) -> bool {
-        // SAFETY: the file is open.
-        unsafe { libc::tcgetpgrp(self.file.as_raw_fd()) == group.as_raw_nonzero().get() }
-    }
-
-    /// Puts the group of `leader` into the foreground.
-    fn lend_to(&self, leader: Pid) {
-        put_in_foreground(self.file.as_raw_fd(), leader);
+        tcgetpgrp(&self.file) == Ok(group)
     }
 
     /// Puts this process into the foreground, and restores the modes.
     fn take_back(self) {
-        let terminal = self.file.as_raw_fd();
-        put_in_foreground(terminal, getpgrp());
-        // SAFETY: the file is open, and the modes are those that the system gave.
-        without_sigttou(|| unsafe {
-            libc::tcsetattr(terminal, libc::TCSADRAIN, &raw const self.modes);
+        put_in_foreground(&self, getpgrp());
+        without_sigttou(|| {
+            let _ = tcsetattr(&self, OptionalActions::Drain, &self.modes);
         });
     }
 }
@@ -105,10 +93,9 @@ impl AsFd for Terminal {
 
 /// Puts a group into the foreground of a terminal. If the terminal is gone, the program finds that out
 /// by itself. Allocates nothing and takes no locks.
-fn put_in_foreground(terminal: RawFd, group: Pid) {
-    // SAFETY: a descriptor that is not a terminal is refused.
-    without_sigttou(|| unsafe {
-        libc::tcsetpgrp(terminal, group.as_raw_nonzero().get());
+fn put_in_foreground(terminal: impl AsFd, group: Pid) {
+    without_sigttou(|| {
+        let _ = tcsetpgrp(terminal, group);
     });
 }
 
@@ -155,10 +142,7 @@ fn take(pipe: &mut Option<OwnedFd>, pieces: usize, mut sink: impl FnMut(&[u8])) 
     Ok(())
 }
 
-const KIB: u64 = 1024;
-
-/// Waits for the exit of a child. The second result is its peak resident memory in bytes, or that of
-/// a process that it waited for.
+/// Waits for the exit of a child. The second result is what the kernel counted of it and of those that it waited for.
 fn wait4(pid: Pid) -> io::Result<(Finished, libc::rusage)> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
@@ -194,18 +178,13 @@ fn wait4(pid: Pid) -> io::Result<(Finished, libc::rusage)> {
     Ok((finished, usage))
 }
 
-/// Peak resident memory of the largest process among those that `usage` counts.
-fn peak_bytes(usage: &libc::rusage) -> u64 {
-    usage.ru_maxrss as u64 * KIB
-}
-
 // Processes that programs leave behind. They become children of this process.
 
 /// Time that a process has to end itself after SIGTERM.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Time for all of them. The kernel may hold a process that was killed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
-const GLANCE: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 struct Leftovers {
@@ -283,44 +262,6 @@ fn end(find: impl Fn() -> Vec<Pid>) -> usize {
                 let _ = kill_process(child, Signal::KILL);
             }
         }
-        sleep(GLANCE);
-    }
-}
-
-/// A copy of this process that only shares its memory: until one of them writes to a page, both
-/// have the same page ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It exits when
-/// this value is dropped, or with its parent.
-// A forked child that sleeps until it is killed.
-#[derive(Debug)]
-pub struct Twin {
-    child: libc::pid_t,
-}
-
-impl Twin {
-    /// Creates the copy.
-    pub fn fork() -> Result<Self> {
-        // SAFETY: the child makes system calls only, which is safe even if other threads held locks
-        // during the fork.
-        match unsafe { libc::fork() } {
-            -1 => Err(Error::os("fork")(io::Error::last_os_error())),
-            0 => loop {
-                // SAFETY: neither call touches memory. The child exits if its parent dies.
-                unsafe {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    libc::pause();
-                }
-            },
-            child => Ok(Self { child }),
-        }
-    }
-}
-
-impl Drop for Twin {
-    fn drop(&mut self) {
-        // SAFETY: the child has not been waited for yet, so the process id is still its own.
-        unsafe {
-            libc::kill(self.child, libc::SIGKILL);
-            libc::waitpid(self.child, std::ptr::null_mut(), 0);
-        }
+        sleep(POLL_INTERVAL);
     }
 }

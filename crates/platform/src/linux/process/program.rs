@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,19 +17,19 @@ use rustix::process::{
 };
 
 use super::starter::{Helper, Started};
-use super::{Leftovers, Terminal, die_with, peak_bytes, put_in_foreground, take, wait4};
+use super::{Leftovers, Terminal, die_with, put_in_foreground, take, wait4};
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::stop::{Starting, pauses, stop_here};
-use crate::linux::usage::moved_bytes;
+use crate::linux::usage::{moved_bytes, peak_bytes};
 use crate::process::{Exit, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Consumption;
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
-const GLANCE_NS: u64 = 100_000_000;
+const POLL_INTERVAL_NS: u64 = 100_000_000;
 /// The interval if the kernel cannot report the exit: before Linux 5.3, or where pidfds are
 /// forbidden.
-const BLIND_GLANCE_NS: u64 = 200_000;
+const BLIND_POLL_INTERVAL_NS: u64 = 200_000;
 /// Time after which a program that something stopped counts as stopped for good.
 const LONGEST_STOP_NS: u64 = 1_000_000_000;
 /// Bytes of the variables for a program for which the smallest peak of memory is known.
@@ -150,7 +150,7 @@ impl Starter {
         let follower = starting.follow(started.pid);
         let mut running = Running {
             pid: started.pid,
-            life: pidfd_open(started.pid, PidfdFlags::empty()).ok(),
+            pidfd: pidfd_open(started.pid, PidfdFlags::empty()).ok(),
             stdout: stdout.map(|pipe| pipe.reader),
             stderr: stderr.map(|pipe| pipe.reader),
             tail: Tail::default(),
@@ -177,11 +177,8 @@ impl Starter {
             terminal.take_back();
             self.lends_terminal.set(true);
         }
-        let failure = match &self.helper {
-            Some(helper) => helper.failure(started),
-            None => None,
-        };
-        if let Some(failure) = failure {
+        let helper = self.helper.as_ref();
+        if let Some(failure) = helper.and_then(|helper| helper.failure(started)) {
             return Err(ProgramError::Start(failure));
         }
         if !has_ended? {
@@ -268,12 +265,13 @@ fn start_here(
         .stderr(stderr?)
         .process_group(0);
     let parent = getpid();
-    let terminal = terminal.map(|terminal| terminal.as_raw_fd());
+    let terminal = terminal.map(|terminal| terminal.try_clone_to_owned());
+    let terminal = terminal.transpose()?;
     // SAFETY: the closure makes system calls only; it neither allocates nor locks.
     unsafe {
         command.pre_exec(move || {
             die_with(parent)?;
-            if let Some(terminal) = terminal {
+            if let Some(terminal) = &terminal {
                 put_in_foreground(terminal, getpid());
             }
             Ok(())
@@ -302,7 +300,7 @@ fn from_keyboard(exit: Exit) -> Option<Signal> {
 struct Running {
     pid: Pid,
     /// Readable after its exit.
-    life: Option<OwnedFd>,
+    pidfd: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
     tail: Tail,
@@ -325,20 +323,23 @@ impl Running {
             if interrupted.load(Ordering::Acquire) {
                 return Ok(false);
             }
-            let all = [&self.life, &self.stdout, &self.stderr];
+            let all = [&self.pidfd, &self.stdout, &self.stderr];
             let mut fds: Vec<PollFd<'_>> = all
                 .into_iter()
                 .flatten()
                 .map(|fd| PollFd::new(fd, PollFlags::IN))
                 .collect();
-            let glance_ns = self.life.as_ref().map_or(BLIND_GLANCE_NS, |_| GLANCE_NS);
+            let interval_ns = self
+                .pidfd
+                .as_ref()
+                .map_or(BLIND_POLL_INTERVAL_NS, |_| POLL_INTERVAL_NS);
             let rest_ns = self.over_ns.map(|over_ns| over_ns.saturating_sub(now_ns()));
-            let glance_ns = rest_ns.map_or(glance_ns, |rest_ns| glance_ns.min(rest_ns));
-            match poll(&mut fds, Some(&timespec(glance_ns))) {
+            let interval_ns = rest_ns.map_or(interval_ns, |rest_ns| interval_ns.min(rest_ns));
+            match poll(&mut fds, Some(&timespec(interval_ns))) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(io::Error::from(errno).into()),
             }
-            let has_ended = match &self.life {
+            let has_ended = match &self.pidfd {
                 Some(_) => !fds[0].revents().is_empty(),
                 None => look(self.pid)?.is_some_and(|status| !status.stopped()),
             };
@@ -372,7 +373,7 @@ impl Running {
                 if !is_lent {
                     self.terminal = Terminal::of_foreground();
                     let terminal = self.terminal.as_ref().ok_or(ProgramError::NoTerminal)?;
-                    terminal.lend_to(self.pid);
+                    put_in_foreground(terminal, self.pid);
                 }
                 self.resume();
             }
@@ -384,7 +385,7 @@ impl Running {
                 stop_here();
                 self.terminal = Terminal::of_foreground();
                 if let Some(terminal) = &self.terminal {
-                    terminal.lend_to(self.pid);
+                    put_in_foreground(terminal, self.pid);
                 }
                 self.resume();
             }

@@ -158,22 +158,16 @@ impl Helper {
     }
 
     fn answer(&self) -> io::Result<(i64, i64)> {
-        let mut bytes = [0; ANSWER_BYTES];
+        let mut halves = [[0; ANSWER_BYTES / 2]; 2];
         (&self.socket)
-            .read_exact(&mut bytes)
+            .read_exact(halves.as_flattened_mut())
             .map_err(|error| match error.kind() {
                 io::ErrorKind::UnexpectedEof => {
                     io::Error::other("the process that starts programs has ended")
                 }
                 _ => error,
             })?;
-        let number = |half: &[u8]| {
-            half.try_into()
-                .map(i64::from_ne_bytes)
-                .expect("it is half of the answer")
-        };
-        let (first, second) = bytes.split_at(ANSWER_BYTES / 2);
-        Ok((number(first), number(second)))
+        Ok(halves.map(i64::from_ne_bytes).into())
     }
 }
 

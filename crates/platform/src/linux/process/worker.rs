@@ -22,10 +22,10 @@ use crate::process::{Finished, Limit, LineBuffer, Tail, WorkerError, WorkerLimit
 
 /// Interval for checks of the caller's flag and of the worker's exit. Long enough not to disturb a
 /// measurement.
-const GLANCE_NS: u64 = 100_000_000;
+const POLL_INTERVAL_NS: u64 = 100_000_000;
 /// The interval after the worker has closed its output and is about to exit, if the kernel cannot
 /// report the exit.
-const LAST_GLANCE_NS: u64 = 1_000_000;
+const LAST_POLL_INTERVAL_NS: u64 = 1_000_000;
 
 /// A worker and its pipes.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct RawWorker {
     pid: Pid,
     /// Readable after the worker has exited; `None` before Linux 5.3 and where pidfds are
     /// forbidden.
-    life: Option<OwnedFd>,
+    pidfd: Option<OwnedFd>,
     /// A socket, not a pipe: a socket can be written to without SIGPIPE, whose action belongs to
     /// the whole program.
     stdin: Option<UnixStream>,
@@ -77,7 +77,7 @@ impl RawWorker {
         let pid = Pid::from_child(&child);
         let worker = Self {
             pid,
-            life: pidfd_open(pid, PidfdFlags::empty()).ok(),
+            pidfd: pidfd_open(pid, PidfdFlags::empty()).ok(),
             stdin: Some(stdin),
             stdout: child.stdout.take().map(OwnedFd::from),
             stderr: child.stderr.take().map(OwnedFd::from),
@@ -112,48 +112,52 @@ impl RawWorker {
             if self.stdin.is_none() {
                 return Ok(false);
             }
-            let sent = self.turn(rest, GLANCE_NS, limit)?;
+            let sent = self.exchange(rest, POLL_INTERVAL_NS, limit)?;
             rest = &rest[sent..];
         }
         Ok(true)
     }
 
-    pub(crate) fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
+    pub(crate) fn wait_for_output(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
         if self.stdout.is_none() {
             self.reap_if_ended()?;
             if self.finished.is_some() {
                 return Ok(());
             }
         }
-        let is_seen = self.stdout.is_some() || self.life.is_some();
-        let glance_ns = if is_seen { GLANCE_NS } else { LAST_GLANCE_NS };
-        self.turn(&[], glance_ns, limit).map(drop)
+        let is_seen = self.stdout.is_some() || self.pidfd.is_some();
+        let interval_ns = if is_seen {
+            POLL_INTERVAL_NS
+        } else {
+            LAST_POLL_INTERVAL_NS
+        };
+        self.exchange(&[], interval_ns, limit).map(drop)
     }
 
-    /// Waits for at most `glance_ns` until one of these events:
+    /// Waits for at most `interval_ns` until one of these events:
     ///
     /// - the worker writes output,
     /// - its input has room, if there is data to send,
     /// - it exits, if its output is closed and there is no data to send.
     ///
     /// Then reads its output, sends data, and returns the number of bytes sent.
-    fn turn(
+    fn exchange(
         &mut self,
         outgoing: &[u8],
-        glance_ns: u64,
+        interval_ns: u64,
         limit: Limit<'_>,
     ) -> Result<usize, WorkerError> {
-        let timeout = timespec(limit.left_ns()?.min(glance_ns));
+        let timeout = timespec(limit.left_ns()?.min(interval_ns));
         let stdin = self.stdin.as_ref().filter(|_| !outgoing.is_empty());
         let stdout = self.stdout.as_ref().filter(|_| self.lines.has_room());
         let stderr = self.stderr.as_ref();
         let is_done = self.stdout.is_none() && outgoing.is_empty();
-        let life = self.life.as_ref().filter(|_| is_done);
+        let pidfd = self.pidfd.as_ref().filter(|_| is_done);
         let mut fds: Vec<PollFd<'_>> = [
             stdin.map(|fd| PollFd::new(fd, PollFlags::OUT)),
             stdout.map(|fd| PollFd::new(fd, PollFlags::IN)),
             stderr.map(|fd| PollFd::new(fd, PollFlags::IN)),
-            life.map(|fd| PollFd::new(fd, PollFlags::IN)),
+            pidfd.map(|fd| PollFd::new(fd, PollFlags::IN)),
         ]
         .into_iter()
         .flatten()

@@ -9,7 +9,7 @@ use windows_sys::Win32::System::Memory::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-use super::{Page, base_page_bytes, bytes_of, large_page_bytes, prefetch};
+use super::{Page, base_page_bytes, bytes_of, large_page_bytes};
 use crate::error::{Error, Result, refuse};
 use crate::memory::{Advice, PageSize};
 use crate::windows::outcome::{check, failed};
@@ -149,9 +149,7 @@ impl Mapping {
 
     pub fn advise(&mut self, advice: Advice) -> Result<()> {
         match advice {
-            Advice::Normal => Ok(()),
             Advice::Sequential | Advice::Random => refuse("advice on the order of access"),
-            Advice::WillNeed => prefetch(self.as_slice()),
             Advice::DontNeed if self.is_large => refuse("giving large pages back"),
             Advice::DontNeed => self.start_over(),
         }

@@ -3,7 +3,7 @@
 mod mapping;
 
 use std::fs::File;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::AsRawHandle;
 use std::ptr::{self, NonNull};
 use std::sync::LazyLock;
 use std::thread;
@@ -15,8 +15,8 @@ use windows_sys::Win32::Foundation::{
 use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
 use windows_sys::Win32::System::Memory::{
     CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, FlushViewOfFile, GetLargePageMinimum,
-    MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, PAGE_READONLY, PAGE_READWRITE,
-    PrefetchVirtualMemory, UnmapViewOfFile, VirtualUnlock, WIN32_MEMORY_RANGE_ENTRY,
+    MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, PAGE_READONLY, PAGE_READWRITE, UnmapViewOfFile,
+    VirtualUnlock,
 };
 use windows_sys::Win32::System::ProcessStatus::{
     K32QueryWorkingSetEx, PSAPI_WORKING_SET_EX_INFORMATION,
@@ -26,21 +26,21 @@ use windows_sys::Win32::System::SystemInformation::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-use super::outcome::{check, code, failed};
+use super::outcome::{check, code, failed, owned};
 use super::usage;
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, absent, refuse};
 use crate::file::Access;
 use crate::memory::{Advice, GroupRoom};
 
 pub use mapping::{Mapping, page_size_bytes as page_bytes};
 
 pub(super) fn base_page_bytes() -> usize {
-    SYSTEM.page_bytes
+    SYSTEM[0]
 }
 
 /// The unit of the addresses at which memory and files can be mapped.
 pub(super) fn allocation_granularity() -> usize {
-    SYSTEM.allocation_granularity
+    SYSTEM[1]
 }
 
 /// `None` if the processor has no large pages.
@@ -49,19 +49,12 @@ pub(super) fn large_page_bytes() -> Option<usize> {
     Some(unsafe { GetLargePageMinimum() }).filter(|bytes| *bytes > 0)
 }
 
-struct System {
-    page_bytes: usize,
-    allocation_granularity: usize,
-}
-
-static SYSTEM: LazyLock<System> = LazyLock::new(|| {
+/// The size of a page and the allocation granularity.
+static SYSTEM: LazyLock<[usize; 2]> = LazyLock::new(|| {
     let mut info = SYSTEM_INFO::default();
     // SAFETY: there is room for the result.
     unsafe { GetSystemInfo(&raw mut info) };
-    System {
-        page_bytes: info.dwPageSize as usize,
-        allocation_granularity: info.dwAllocationGranularity as usize,
-    }
+    [info.dwPageSize, info.dwAllocationGranularity].map(|bytes| bytes as usize)
 });
 
 /// The memory of the system.
@@ -84,16 +77,10 @@ pub fn footprint_bytes() -> Option<u64> {
     usage::resident_bytes().ok()
 }
 
-pub fn group_room() -> Option<GroupRoom> {
-    None
-}
-
-pub fn reports_free_pages() -> Option<bool> {
-    None
-}
-
-pub fn compaction_stalls() -> Option<u64> {
-    None
+absent! {
+    fn group_room() -> Option<GroupRoom> = None;
+    fn reports_free_pages() -> Option<bool> = None;
+    fn compaction_stalls() -> Option<u64> = None;
 }
 
 /// Pages per query.
@@ -147,17 +134,6 @@ fn bytes_of(range: &[u8], counts: impl Fn(Page) -> bool) -> Result<u64> {
     Ok((found * base_page_bytes()) as u64)
 }
 
-/// Starts to read a range from its file or from the page file.
-fn prefetch(range: &[u8]) -> Result<()> {
-    let entry = WIN32_MEMORY_RANGE_ENTRY {
-        VirtualAddress: range.as_ptr().cast_mut().cast(),
-        NumberOfBytes: range.len(),
-    };
-    // SAFETY: there is one entry, and the contents of the range stay.
-    let outcome = unsafe { PrefetchVirtualMemory(GetCurrentProcess(), 1, &raw const entry, 0) };
-    check(outcome, "prefetch memory")
-}
-
 /// Removes a range from the working set. The contents stay.
 fn remove_from_working_set(range: &[u8]) -> Result<()> {
     // SAFETY: the contents of the range stay.
@@ -192,14 +168,13 @@ impl View {
             None => (INVALID_HANDLE_VALUE, len as u64),
         };
         let (high, low) = ((section_len >> 32) as u32, section_len as u32);
-        // SAFETY: a section without a name and with default attributes.
-        let section =
-            unsafe { CreateFileMappingW(backing, ptr::null(), protection, high, low, ptr::null()) };
-        if section.is_null() {
-            return Err(failed(action));
-        }
-        // SAFETY: the handle is new, and nothing else has it. A view outlives its section's handle.
-        let section = unsafe { OwnedHandle::from_raw_handle(section) };
+        let (usual, no_name) = (ptr::null(), ptr::null());
+        // SAFETY: a section without a name and with default attributes, and the handle is new. A view outlives its
+        // section's handle.
+        let section = unsafe {
+            let section = CreateFileMappingW(backing, usual, protection, high, low, no_name);
+            owned(section, action)?
+        };
         let (high, low) = ((offset >> 32) as u32, offset as u32);
         // SAFETY: the system selects a free range, so no existing memory is touched.
         let view = unsafe { MapViewOfFile(section.as_raw_handle(), rights, high, low, len) };
@@ -268,9 +243,7 @@ impl FileMapping {
 
     pub(crate) fn advise(&mut self, advice: Advice) -> Result<()> {
         match advice {
-            Advice::Normal => Ok(()),
             Advice::Sequential | Advice::Random => refuse("advice on the order of access"),
-            Advice::WillNeed => prefetch(self.as_slice()),
             Advice::DontNeed => remove_from_working_set(self.as_slice()),
         }
     }
@@ -280,24 +253,16 @@ impl FileMapping {
         // While the system writes pages of the view by itself, it refuses to.
         const ATTEMPTS: u32 = 300;
         const PAUSE: Duration = Duration::from_millis(1);
-        let flush = || {
+        let is_busy = |error: &Error| error.io_error().and_then(code) == Some(ERROR_LOCK_VIOLATION);
+        let mut retries = 1..ATTEMPTS;
+        loop {
             // SAFETY: the range is mapped, and its contents stay.
             let outcome = unsafe { FlushViewOfFile(self.start.as_ptr().cast(), self.len) };
-            check(outcome, ACTION)
-        };
-        let is_busy = |outcome: &Result<()>| {
-            let error = outcome.as_ref().err().and_then(Error::io_error);
-            error.and_then(code) == Some(ERROR_LOCK_VIOLATION)
-        };
-        let mut flushed = flush();
-        for _ in 1..ATTEMPTS {
-            if !is_busy(&flushed) {
-                break;
+            match check(outcome, ACTION) {
+                Err(error) if is_busy(&error) && retries.next().is_some() => thread::sleep(PAUSE),
+                flushed => break flushed?,
             }
-            thread::sleep(PAUSE);
-            flushed = flush();
         }
-        flushed?;
         // SAFETY: the file is open.
         let outcome = unsafe { FlushFileBuffers(self.file.as_raw_handle()) };
         check(outcome, ACTION)

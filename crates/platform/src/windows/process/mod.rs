@@ -1,17 +1,14 @@
 mod worker;
 
 use std::fs::File;
-use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 use std::{io, ptr, thread};
 
-use windows_sys::Win32::Foundation::{
-    HANDLE, INVALID_HANDLE_VALUE, NTSTATUS, STATUS_CONTROL_C_EXIT,
-};
+use windows_sys::Win32::Foundation::{HANDLE, NTSTATUS, STATUS_CONTROL_C_EXIT};
 use windows_sys::Win32::System::Diagnostics::ToolHelp::{
     CreateToolhelp32Snapshot, TH32CS_SNAPTHREAD, THREADENTRY32, Thread32First, Thread32Next,
 };
@@ -25,31 +22,25 @@ use windows_sys::Win32::System::Threading::{
     CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, OpenThread, THREAD_QUERY_INFORMATION,
     THREAD_SET_INFORMATION,
 };
-use worker::{Event, WAITING_PIECES, listen, watch};
+use worker::{Event, connect};
 
 use super::clock::now_ns;
-use super::outcome::check_status;
+use super::outcome::{check, check_status, owned};
 use super::placement::pin;
 use super::usage;
-use crate::error::{absent, refuse};
+use crate::error::absent;
 use crate::process::{Exit, Finished, Tail};
 use crate::program::{Output, Program, ProgramError, Ran};
 use crate::usage::Usage;
 
 pub(crate) use worker::RawWorker;
 
-pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
-    None
-}
-
 absent! {
-    enum Twin = refuse("a copy of this process") => {
-        fn fork() -> crate::Result<Self>;
-    }
+    fn signal_name(i32) -> Option<&'static str> = None;
 }
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest wait for more of the standard error after the exit: a child may hold it open.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
@@ -70,7 +61,7 @@ impl Starter {
         let mut command = command(program)?;
         let start_ns = now_ns();
         let mut child = job.start(&mut command, None).map_err(ProgramError::Start)?;
-        let events = connect(&mut child)?;
+        let (_, events) = connect(&mut child)?;
         let mut tail = Tail::default();
         let mut rest = program.limit;
         let mut has_ended = loop {
@@ -79,7 +70,7 @@ impl Starter {
             }
             let elapsed = Duration::from_nanos(now_ns() - start_ns);
             rest = program.limit.map(|limit| limit.saturating_sub(elapsed));
-            match events.recv_timeout(rest.map_or(GLANCE, |rest| rest.min(GLANCE))) {
+            match events.recv_timeout(rest.map_or(POLL_INTERVAL, |rest| rest.min(POLL_INTERVAL))) {
                 Ok(Event::Exit) => break true,
                 Ok(Event::Error(bytes)) => tail.push(&bytes),
                 _ => {}
@@ -93,9 +84,9 @@ impl Starter {
         let exit = Exit::Code(status.code().unwrap_or(-1));
         if is_console_event(exit) {
             // It reaches this process as well, perhaps a little later.
-            let deadline = Instant::now() + GLANCE;
+            let deadline = Instant::now() + POLL_INTERVAL;
             while !interrupted.load(Ordering::Acquire) && Instant::now() < deadline {
-                thread::sleep(GLANCE / 20);
+                thread::sleep(POLL_INTERVAL / 20);
             }
             has_ended = !interrupted.load(Ordering::Acquire);
         }
@@ -122,18 +113,11 @@ impl Starter {
         }))
     }
 
-    pub fn floor_bytes(&self) -> u64 {
-        0
-    }
-
-    pub fn keep_leftovers(&self) {}
-
-    pub fn end_leftovers(&self) -> usize {
-        0
-    }
-
-    pub fn end_all_leftovers(&self) -> usize {
-        0
+    absent! {
+        fn floor_bytes(&self) -> u64 = 0;
+        fn keep_leftovers(&self) -> () = ();
+        fn end_leftovers(&self) -> usize = 0;
+        fn end_all_leftovers(&self) -> usize = 0;
     }
 }
 
@@ -170,18 +154,6 @@ fn place(output: Output<'_>) -> io::Result<Stdio> {
     })
 }
 
-fn connect(child: &mut Child) -> io::Result<Receiver<Event>> {
-    let (sender, events) = sync_channel(WAITING_PIECES);
-    if let Some(stdout) = child.stdout.take() {
-        listen(stdout, sender.clone(), |_| Event::Output(Vec::new()), None)?;
-    }
-    if let Some(stderr) = child.stderr.take() {
-        listen(stderr, sender.clone(), Event::Error, None)?;
-    }
-    watch(child.as_handle().try_clone_to_owned()?, sender)?;
-    Ok(events)
-}
-
 // A job: a group of processes that end together
 // ([job objects](https://learn.microsoft.com/en-us/windows/win32/procthread/job-objects)).
 
@@ -199,25 +171,22 @@ struct Job(OwnedHandle);
 
 impl Job {
     fn new() -> io::Result<Self> {
-        // SAFETY: a job without a name and with default attributes.
-        let job = unsafe { CreateJobObjectW(ptr::null(), ptr::null()) };
-        if job.is_null() {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the handle is new, and nothing else has it.
-        Ok(Self(unsafe { OwnedHandle::from_raw_handle(job) }))
+        // SAFETY: a job without a name and with default attributes, and the handle is new.
+        let job = unsafe { owned(CreateJobObjectW(ptr::null(), ptr::null()), "make a job")? };
+        Ok(Self(job))
     }
 
     fn limit(&self, limits: &JOBOBJECT_EXTENDED_LIMIT_INFORMATION) -> io::Result<()> {
         // SAFETY: the limits have the given length, and are only read.
-        check(unsafe {
+        let outcome = unsafe {
             SetInformationJobObject(
                 self.0.as_raw_handle(),
                 JobObjectExtendedLimitInformation,
                 ptr::from_ref(limits).cast(),
                 size_of_val(limits) as u32,
             )
-        })
+        };
+        Ok(check(outcome, "limit a job")?)
     }
 
     /// Starts a process in this job. Its first thread is pinned to `cpu` before it runs.
@@ -240,7 +209,9 @@ impl Job {
     /// Makes a process, and all that it starts from now on, part of this job.
     fn take_in(&self, child: &Child) -> io::Result<()> {
         // SAFETY: both handles are open.
-        check(unsafe { AssignProcessToJobObject(self.0.as_raw_handle(), child.as_raw_handle()) })
+        let outcome =
+            unsafe { AssignProcessToJobObject(self.0.as_raw_handle(), child.as_raw_handle()) };
+        Ok(check(outcome, "put a process into a job")?)
     }
 
     /// CPU times and page faults of all processes that were ever part of it. All 0 if the system does not report it,
@@ -276,13 +247,9 @@ impl Job {
 /// Pins the only thread of a suspended process.
 fn pin_first_thread(child: &Child, cpu: usize) -> io::Result<()> {
     let access = THREAD_QUERY_INFORMATION | THREAD_SET_INFORMATION;
-    // SAFETY: the call takes three numbers.
-    let handle = unsafe { OpenThread(access, 0, thread_of(child.id())?) };
-    if handle.is_null() {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the handle is new, and nothing else has it.
-    let thread = unsafe { OwnedHandle::from_raw_handle(handle) };
+    let thread = thread_of(child.id())?;
+    // SAFETY: the call takes three numbers, and the handle is new.
+    let thread = unsafe { owned(OpenThread(access, 0, thread), "open a thread")? };
     // SAFETY: the handle is open.
     Ok(unsafe { pin(thread.as_raw_handle(), &[cpu]) }?)
 }
@@ -301,19 +268,16 @@ fn resume(child: &Child) -> io::Result<()> {
     Ok(check_status(status, "let a process run")?)
 }
 
-fn check(outcome: i32) -> io::Result<()> {
-    match outcome {
-        0 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
-}
-
 // The threads of the system at one moment
 // ([tool help](https://learn.microsoft.com/en-us/windows/win32/toolhelp/tool-help-library)).
 
 /// The id of a thread of a process.
 pub(super) fn thread_of(process: u32) -> io::Result<u32> {
-    let snapshot = take()?;
+    // SAFETY: the call takes two numbers, and the handle is new.
+    let snapshot = unsafe {
+        let snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
+        owned(snapshot, "list the threads of the system")?
+    };
     let mut entry = THREADENTRY32 {
         dwSize: size_of::<THREADENTRY32>() as u32,
         ..THREADENTRY32::default()
@@ -328,14 +292,4 @@ pub(super) fn thread_of(process: u32) -> io::Result<u32> {
         has_more = unsafe { Thread32Next(snapshot.as_raw_handle(), &raw mut entry) };
     }
     Err(io::ErrorKind::NotFound.into())
-}
-
-fn take() -> io::Result<OwnedHandle> {
-    // SAFETY: the call takes two numbers.
-    let snapshot = unsafe { CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0) };
-    if snapshot == INVALID_HANDLE_VALUE {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the handle is new, and nothing else has it.
-    Ok(unsafe { OwnedHandle::from_raw_handle(snapshot) })
 }

@@ -1,7 +1,7 @@
 use std::io::{self, Read, Write};
 use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::process::{
 use crate::windows::usage;
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
-const GLANCE_NS: u64 = 100_000_000;
+const POLL_INTERVAL_NS: u64 = 100_000_000;
 /// Longest wait for the rest of the output after the exit of the whole job.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -27,7 +27,7 @@ pub(crate) struct RawWorker {
     child: Child,
     job: Job,
     /// `None` once its standard input is closed.
-    input: Option<std::sync::mpsc::Sender<Vec<u8>>>,
+    input: Option<Sender<Vec<u8>>>,
     events: Receiver<Event>,
     output_ended: bool,
     /// True while it has not taken all that was sent.
@@ -54,8 +54,7 @@ impl RawWorker {
         let mut child = job
             .start(&mut command, options.pin_cpu)
             .map_err(WorkerError::Spawn)?;
-        let (sender, events) = sync_channel(WAITING_PIECES);
-        let input = connect(&mut child, sender).map_err(WorkerError::Spawn)?;
+        let (input, events) = connect(&mut child).map_err(WorkerError::Spawn)?;
         Ok(Self {
             child,
             job,
@@ -89,15 +88,15 @@ impl RawWorker {
         };
         self.has_refused |= !self.is_sending;
         while self.is_sending {
-            self.hear(limit)?;
+            self.wait_for_output(limit)?;
         }
         // It may have taken all, answered and exited before this process saw any of that.
         Ok(!self.has_refused)
     }
 
-    pub(crate) fn hear(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
-        let glance = Duration::from_nanos(limit.left_ns()?.min(GLANCE_NS));
-        match self.events.recv_timeout(glance) {
+    pub(crate) fn wait_for_output(&mut self, limit: Limit<'_>) -> Result<(), WorkerError> {
+        let interval = Duration::from_nanos(limit.left_ns()?.min(POLL_INTERVAL_NS));
+        match self.events.recv_timeout(interval) {
             Ok(Event::Exit) => self.reap().map(drop),
             Ok(event) => {
                 self.note(event);
@@ -131,7 +130,8 @@ impl RawWorker {
     pub(crate) fn reap(&mut self) -> Result<Finished, WorkerError> {
         self.job.kill();
         let status = self.child.wait().map_err(WorkerError::Io)?;
-        let (usage, _) = usage::of_exited(self.child.as_handle(), self.job.usage())?;
+        let (usage, _) = usage::of_exited(self.child.as_handle(), self.job.usage())
+            .map_err(|error| WorkerError::Io(error.into()))?;
         let finished = Finished {
             exit: Exit::Code(status.code().unwrap_or(-1)),
             usage,
@@ -159,34 +159,28 @@ fn limits(limits: WorkerLimits) -> JOBOBJECT_EXTENDED_LIMIT_INFORMATION {
     information
 }
 
-/// Starts the threads for its pipes and its exit.
-fn connect(
-    child: &mut Child,
-    events: SyncSender<Event>,
-) -> io::Result<std::sync::mpsc::Sender<Vec<u8>>> {
+/// Starts the threads for those of its standard streams that are pipes, and for its exit.
+pub(super) fn connect(child: &mut Child) -> io::Result<(Sender<Vec<u8>>, Receiver<Event>)> {
     let (input, bytes) = channel();
+    let (sender, events) = sync_channel(WAITING_PIECES);
     if let Some(stdout) = child.stdout.take() {
-        listen(
-            stdout,
-            events.clone(),
-            Event::Output,
-            Some(Event::OutputEnd),
-        )?;
+        let end = Some(Event::OutputEnd);
+        listen(stdout, sender.clone(), Event::Output, end)?;
     }
     if let Some(stderr) = child.stderr.take() {
-        listen(stderr, events.clone(), Event::Error, None)?;
+        listen(stderr, sender.clone(), Event::Error, None)?;
     }
     if let Some(stdin) = child.stdin.take() {
-        write(stdin, bytes, events.clone())?;
+        write(stdin, bytes, sender.clone())?;
     }
-    watch(child.as_handle().try_clone_to_owned()?, events)?;
-    Ok(input)
+    watch(child.as_handle().try_clone_to_owned()?, sender)?;
+    Ok((input, events))
 }
 
 // Threads that wait for the pipes and the exit of a process, since no call waits for both.
 
 /// Pieces that may wait for the receiver. Beyond that, the process waits for it.
-pub(super) const WAITING_PIECES: usize = 64;
+const WAITING_PIECES: usize = 64;
 /// Stack of each of these threads, in bytes. They call little.
 const STACK_BYTES: usize = 128 << 10;
 
@@ -205,7 +199,7 @@ pub(super) enum Event {
 }
 
 /// Passes on what comes out of a pipe, and at its end `end`.
-pub(super) fn listen(
+fn listen(
     mut pipe: impl Read + Send + 'static,
     events: SyncSender<Event>,
     event: fn(Vec<u8>) -> Event,
@@ -226,7 +220,7 @@ pub(super) fn listen(
 }
 
 /// Writes what comes in to a pipe, and closes it at the end.
-pub(super) fn write(
+fn write(
     mut pipe: impl Write + Send + 'static,
     input: Receiver<Vec<u8>>,
     events: SyncSender<Event>,
@@ -241,7 +235,7 @@ pub(super) fn write(
 }
 
 /// Waits for the exit of a process.
-pub(super) fn watch(process: OwnedHandle, events: SyncSender<Event>) -> io::Result<()> {
+fn watch(process: OwnedHandle, events: SyncSender<Event>) -> io::Result<()> {
     start(move || {
         // SAFETY: the handle is open.
         unsafe { WaitForSingleObject(process.as_raw_handle(), INFINITE) };
