@@ -95,7 +95,7 @@ pub fn compare<B: Bench>(
 ) -> (Outcome, Result<(), B::Error>) {
     let mut orders = Orders::new(subjects, seed);
     // One for each cost.
-    let mut contests = vec![Contest::new(subjects, rules)];
+    let mut contests = vec![Contest::new(subjects, rules.margin)];
     let ended = contend(&mut orders, &mut contests, subjects, rules, bench);
     let (ending, result) = match ended {
         Ok(ending) => (ending, Ok(())),
@@ -136,7 +136,7 @@ fn contend<B: Bench>(
         let (blocks, cut) = block(&orders.draw(turns), subjects, rules, bench);
         if let Some(first) = blocks.first() {
             runs += first.turns();
-            contests.resize(blocks.len(), Contest::new(subjects, rules));
+            contests.resize(blocks.len(), Contest::new(subjects, rules.margin));
             for (contest, block) in contests.iter_mut().zip(&blocks) {
                 contest.add(block);
             }
@@ -264,12 +264,8 @@ mod tests {
 
     fn compared(budget: Budget, mut bench: Slow) -> (Outcome, Result<(), usize>, Slow) {
         let rules = Rules {
-            error: Rules::ERROR,
-            margin: 0.01,
-            budget,
-            least_runs: 0,
             most_runs: Some(40),
-            least_time: Rules::LEAST_TIME,
+            ..Rules::new(0.01, budget)
         };
         let (outcome, result) = compare(2, &rules, 1, &mut bench);
         (outcome, result, bench)
