@@ -50,12 +50,8 @@ pub struct ClockLevel {
     pub share: f64,
 }
 
-/// A timing: its processor time, and the state of the core; `None` if it changed.
-#[derive(Clone, Copy, Debug)]
-struct Timing {
-    ns: f64,
-    core: Option<Core>,
-}
+/// A timing: its processor time in ns, and the state of the core; `None` if it changed.
+type Timing = (f64, Option<Core>);
 
 impl RunClock {
     /// The clock during `batches`, which are all of a run on `machine`; `None` if no core's full speed is
@@ -93,15 +89,15 @@ impl CoreClock {
         let sum = |is_counted: fn(&Core) -> bool| {
             let counted = timings
                 .iter()
-                .filter(|it| it.core.is_some_and(|core| is_counted(&core)));
-            counted.fold(0.0, |sum, timing| sum + timing.ns)
+                .filter(|(_, core)| core.as_ref().is_some_and(is_counted));
+            counted.fold(0.0, |sum, (ns, _)| sum + ns)
         };
-        let all_ns = timings.iter().fold(0.0, |sum, timing| sum + timing.ns);
+        let all_ns = timings.iter().fold(0.0, |sum, (ns, _)| sum + ns);
         let (known_ns, shared_ns) = (sum(|_| true), sum(Core::is_shared));
         let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
         let clocks = timings
             .iter()
-            .filter_map(|it| Some((it.core?.clock?.recip(), it.ns)));
+            .filter_map(|(ns, core)| Some(((*core)?.clock?.recip(), *ns)));
         let levels = levels(clocks.collect()).into_iter();
         Self {
             core_type,
@@ -224,13 +220,9 @@ fn timings(sample: &Sample, speed: FullSpeed) -> Vec<Timing> {
         is_steady(width_ns, &around).then(|| core(width_ns, &around, speed))
     };
     let cores = reading.costs().into_iter().map(core);
-    let timings = times_ns.into_iter().zip(cores);
     let busy = busy_share(sample);
-    let of_processor = |(ns, core)| Timing {
-        ns: ns * busy,
-        core,
-    };
-    timings.map(of_processor).collect()
+    let times_ns = times_ns.into_iter().map(|ns| ns * busy);
+    times_ns.zip(cores).collect()
 }
 
 /// The share of the time in which `sample` used a processor; all if it is not known. The clock has no part

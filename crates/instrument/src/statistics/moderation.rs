@@ -101,8 +101,8 @@ pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
         .zip(&degrees)
         .map(|(variance, degrees)| variance.ln() - digamma(degrees / 2.0) + (degrees / 2.0).ln())
         .collect();
-    let line = Line::through(contrasts, &logarithms);
-    let (slope, centre) = line.map_or((0.0, 0.0), |line| (line.slope, line.centre));
+    let line = line_over_noise(contrasts, &logarithms);
+    let (slope, centre) = line.unwrap_or_default();
     let level = mean(&logarithms)?;
     let squares: f64 = contrasts
         .iter()
@@ -131,31 +131,15 @@ pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
     })
 }
 
-/// The relation of variances between sessions to variances within sessions, both as logarithms.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    slope: f64,
-    centre: f64,
-}
-
-impl Line {
-    /// The least-squares line; `None` if too few variances within sessions are known, or if one is
-    /// unknown.
-    fn through(contrasts: &[Contrast], logarithms: &[f64]) -> Option<Self> {
-        if contrasts.len() < LEAST_FOR_LINE {
-            return None;
-        }
-        let noise: Option<Vec<f64>> = contrasts
-            .iter()
-            .map(|contrast| Some(contrast.within?.value.ln()))
-            .collect();
-        let noise = noise?;
-        let line = weighted_line(&noise, logarithms, &vec![1.0; noise.len()])?;
-        Some(Self {
-            slope: line.slope.centre.clamp(0.0, 1.0),
-            centre: mean(&noise)?,
-        })
-    }
+/// The slope of the least-squares line of variances between sessions over variances within sessions, both as
+/// logarithms, and the mean of the latter; `None` if too few variances within sessions are known, or if one is
+/// unknown.
+fn line_over_noise(contrasts: &[Contrast], logarithms: &[f64]) -> Option<(f64, f64)> {
+    let noise = contrasts.iter().map(|contrast| contrast.within);
+    let noise: Option<Vec<f64>> = noise.map(|within| Some(within?.value.ln())).collect();
+    let noise = noise.filter(|noise| noise.len() >= LEAST_FOR_LINE)?;
+    let line = weighted_line(&noise, logarithms, &vec![1.0; noise.len()])?;
+    Some((line.slope.centre.clamp(0.0, 1.0), mean(&noise)?))
 }
 
 impl Contrast {
