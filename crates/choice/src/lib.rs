@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_refused_with_those_there_are() {
+    fn an_unknown_name_is_refused_with_the_list_of_valid_ones() {
         let refused = Placement::named("three").expect_err("unknown");
         assert_eq!(
             refused.to_string(),

@@ -2,11 +2,11 @@
 
 use crate::prelude::*;
 use instrument::statistics::linear::{self, Known, Line};
-use instrument::statistics::{Confidence, Estimated, Interval};
+use instrument::statistics::{Estimated, Interval};
 
 /// The line through values at sizes or numbers. `None` if one of them has no interval.
 pub(crate) fn line_through<X: Copy + Into<Quantity>>(values: &[(X, Quantity)]) -> Option<Line> {
-    linear::line_through(&known(values)?, Confidence::NINETY_FIVE)
+    linear::line_through(&known(values)?)
 }
 
 /// The power with which values grow with a size or a number. `None` if one of them has no interval or is not
@@ -14,7 +14,7 @@ pub(crate) fn line_through<X: Copy + Into<Quantity>>(values: &[(X, Quantity)]) -
 pub(crate) fn power_through<X: Copy + Into<Quantity>>(
     values: &[(X, Quantity)],
 ) -> Option<Estimated> {
-    linear::power_through(&known(values)?, Confidence::NINETY_FIVE)
+    linear::power_through(&known(values)?)
 }
 
 /// The bytes that take `ns` where each takes `slope`, in `unit`; `None` where the time does not grow

@@ -5,7 +5,7 @@ use instrument::experiment::{Definition, Experiment, MeasureError, Metric};
 use instrument::figure::Figure;
 use instrument::given::Givens;
 use instrument::limits::Limits;
-use instrument::plan::{Profile, Setting};
+use instrument::plan::{Precision, Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult, Results};
@@ -160,10 +160,13 @@ pub(crate) fn measure_with(
     scratch: &Path,
 ) -> Result<(Vec<Sample>, Vec<String>), MeasureError> {
     let task = Task {
-        samples: 2,
-        legs: 2,
-        leg_ns: 10_000,
-        batch_ns: 1_000_000,
+        precision: Precision {
+            samples: 2,
+            legs: 2,
+            leg_ns: 10_000,
+            batch_ns: 1_000_000,
+            ..Profile::Quick.precision()
+        },
         calibration: Calibration {
             resolution_ns: 1.0,
             cost_ns: 30.0,

@@ -241,7 +241,7 @@ fn faster_on_windows(gains: &Gains) -> Option<Judgement> {
     let turned = gains.iter().map(|((), gain)| {
         let turned = Quantity {
             value: 1.0 / gain.value,
-            interval: gain.interval.and_then(|interval| interval.inverse()),
+            interval: gain.interval.and_then(|interval| interval.map(f64::recip)),
             ..*gain
         };
         ((), turned)

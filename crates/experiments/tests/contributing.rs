@@ -29,7 +29,7 @@ fn the_example_is_what_is_compiled_here() {
 #[test]
 fn the_example_measures() {
     let precision = Profile::Quick.precision();
-    let task = Task::new(&precision, calibrate(), PathBuf::from("/"), 1);
+    let task = Task::new(precision, calibrate(), PathBuf::from("/"), 1);
     let mut batch = Batch::default();
     let mut sampler = Sampler::new(&SystemClock, &task, &mut batch);
     let measured = Yielding.measure(&Point::new(), &mut sampler);

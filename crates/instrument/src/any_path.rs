@@ -20,31 +20,3 @@ pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     OsString::deserialize(deserializer).map(PathBuf::from)
 }
-
-/// The same for optional paths.
-pub mod optional {
-    use super::{Deserialize, Deserializer, OsString, PathBuf, Serialize, Serializer};
-
-    /// Writes the path as the system's own string, if there is one.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize<S: Serializer>(
-        path: &Option<PathBuf>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        path.as_ref()
-            .map(|path| path.as_os_str())
-            .serialize(serializer)
-    }
-
-    /// Reads a path that [`serialize`] wrote.
-    ///
-    /// # Errors
-    /// Those of the deserializer.
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<PathBuf>, D::Error> {
-        Option::<OsString>::deserialize(deserializer).map(|path| path.map(PathBuf::from))
-    }
-}

@@ -39,6 +39,13 @@ impl dyn Clock + '_ {
         let wall_ns = self.now_ns().saturating_sub(begin_ns);
         Ok((result, wall_ns, self.usage()?.since(&before)))
     }
+
+    /// The mean wall time of the width loop in ns, and the conditions, of a timing between the reading `before` and one
+    /// that is taken now.
+    pub(crate) fn around(&self, before: Option<References>) -> (Option<u64>, Option<Around>) {
+        let readings = before.zip(self.references());
+        readings.map(|(before, after)| before.around(after)).unzip()
+    }
 }
 
 /// A reading of the reference loops. Of three short runs of each, the fastest counts: an interrupt, or
@@ -158,27 +165,6 @@ impl References {
             cpu: self.cpu.filter(|_| self.cpu == after.cpu),
         };
         (self.width_ns.midpoint(after.width_ns), around)
-    }
-}
-
-/// A timing between a reading before, which has been taken, and a reading after it.
-pub(crate) struct Bracket<'c> {
-    clock: &'c dyn Clock,
-    before: Option<References>,
-}
-
-impl<'c> Bracket<'c> {
-    pub fn open(clock: &'c dyn Clock) -> Self {
-        Self {
-            clock,
-            before: clock.references(),
-        }
-    }
-
-    /// The mean wall time of the width loop in ns, and the conditions around the timing.
-    pub fn close(self) -> (Option<u64>, Option<Around>) {
-        let readings = self.before.zip(self.clock.references());
-        readings.map(|(before, after)| before.around(after)).unzip()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a machine that values speak of.
+//! The parts of a machine that a value can be about.
 
 use choice::Choice;
 

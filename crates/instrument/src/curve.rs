@@ -4,8 +4,8 @@
 //! compared with *every* other one instead. It is as good as the best only if each of these ratios is shown to be
 //! within [`MARGIN`]: a test of equivalence, which no choice of a best can favour (R. Berger, "Multiparameter
 //! hypothesis testing and acceptance sampling", Technometrics 24, 1982). The intervals of the ratios come from
-//! resampled passes ([`Estimate::ratio_to`]). A noisier curve has wider ones, so that less is shown: its places
-//! stay open, and none moves.
+//! resampled passes ([`Estimate::ratio_to`]). A noisier curve has wider ones, so that less is shown: a place may
+//! stay open, but none is found elsewhere.
 //!
 //! Nothing is known between two measured places, so a change is known to lie between the last place before it and
 //! the first place behind it ([`Onset`]).
@@ -92,7 +92,7 @@ impl<'r, L: Copy> Curve<'r, L> {
         let estimates = || places.iter().map(|(_, estimate)| *estimate);
         let top = estimates().max_by(|one, other| by_centre(better, one, other));
         let is_good = |estimate: &'r Estimate| {
-            // The place that is most likely better comes first, since one that is decides.
+            // The place that is most likely better comes first: one better place decides.
             let others = top.into_iter().chain(estimates());
             let mut ruling = Ruling::Holds;
             for other in others.filter(|other| !std::ptr::eq(*other, estimate)) {
@@ -165,8 +165,8 @@ impl<'r, L: Copy> Curve<'r, L> {
 
 /// How many times as good one value truly is as another; `None` if nothing is known of it.
 ///
-/// The interval of a ratio is wider by √2 on the log scale, since it predicts the ratio of another run, which errs
-/// as much.
+/// The interval of a ratio is wider by √2 on the log scale, since it predicts the ratio of another run, which has an
+/// error of the same size.
 fn times_as_good(better: Better, one: &Estimate, other: &Estimate) -> Option<Interval> {
     let times = match better {
         Better::Lower => other.ratio_to(one)?,

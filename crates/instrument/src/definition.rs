@@ -109,6 +109,18 @@ pub struct Metric<Text = String> {
 }
 
 impl<Text> Metric<Text> {
+    /// A metric in version 1 without a bound.
+    const fn stated(name: Text, title: Text, unit: Unit, better: Better) -> Self {
+        Self {
+            name,
+            title,
+            unit,
+            better,
+            version: 1,
+            bound: None,
+        }
+    }
+
     /// True if the metric must reach the profile's target precision. Facts recorded next to the
     /// measurement, such as the number of times something happened, have no target.
     pub fn has_target(&self) -> bool {
@@ -126,18 +138,6 @@ impl<Text> Metric<Text> {
 }
 
 impl Metric<&'static str> {
-    /// A metric in version 1 without a bound.
-    const fn stated(name: &'static str, title: &'static str, unit: Unit, better: Better) -> Self {
-        Self {
-            name,
-            title,
-            unit,
-            better,
-            version: 1,
-            bound: None,
-        }
-    }
-
     /// A time: less is better.
     pub const fn time(name: &'static str, title: &'static str) -> Self {
         Self::stated(name, title, Unit::Nanoseconds, Better::Lower)
@@ -192,20 +192,10 @@ impl AsRef<str> for Metric<&'static str> {
 
 impl From<&Metric<&'static str>> for Metric {
     fn from(metric: &Metric<&'static str>) -> Self {
-        let &Metric {
-            unit,
-            better,
-            version,
-            bound,
-            ..
-        } = metric;
         Self {
-            name: metric.name.into(),
-            title: metric.title.into(),
-            unit,
-            better,
-            version,
-            bound,
+            version: metric.version,
+            bound: metric.bound,
+            ..Self::new(metric.name, metric.title, metric.unit, metric.better)
         }
     }
 }
@@ -213,14 +203,7 @@ impl From<&Metric<&'static str>> for Metric {
 impl Metric {
     /// A metric in version 1 without a bound.
     pub fn new(name: &str, title: &str, unit: Unit, better: Better) -> Self {
-        Self {
-            name: name.into(),
-            title: title.into(),
-            unit,
-            better,
-            version: 1,
-            bound: None,
-        }
+        Self::stated(name.into(), title.into(), unit, better)
     }
 
     /// The same metric with a physical limit.

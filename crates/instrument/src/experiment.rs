@@ -86,7 +86,7 @@ pub trait Experiment: Sync {
         false
     }
 
-    /// The component of the machine that the values of `metric` at `point` speak of; `None` for that
+    /// The component of the machine that the values of `metric` at `point` are about; `None` for that
     /// of the experiment's group. Values of one component get slow together.
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         None

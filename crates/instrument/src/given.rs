@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thing_is_handed_over_as_it_was_named_or_with_its_reason() {
+    fn a_thing_reaches_the_worker_as_it_was_named_or_with_its_reason() {
         let mut given = Givens::default();
         assert_eq!(given.get::<Lamp>(), None);
         assert_eq!(given.missing(&Lamp::TAKEN), Some("it needs a lamp".into()));

@@ -18,14 +18,6 @@ pub(crate) struct Latencies {
     clock: Histogram<u64>,
 }
 
-/// A clock that goes in steps.
-struct Steps {
-    /// The cost of a reading, in ns.
-    cost_ns: f64,
-    /// The length of a step, in ns.
-    step_ns: f64,
-}
-
 /// Timings of one multiple of a step.
 struct Group {
     count: f64,
@@ -60,28 +52,27 @@ impl Latencies {
     /// A timing by a clock that goes in steps is a multiple of a step. The timings of one multiple are taken as
     /// spread evenly over a step, as in the median of grouped data: the error is at most a tenth of a step.
     pub fn quantiles_ns<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
-        let clock = Steps::of(self);
-        let groups = groups(&self.operations, clock.step_ns);
+        let (cost_ns, step_ns) = self.clock_cost_and_step_ns();
+        let groups = groups(&self.operations, step_ns);
         let all = self.count() as f64;
         quantiles.map(|quantile| {
             let (rank, mut below) = (quantile * all, 0.0);
             let mut gross_ns = 0.0;
             for group in &groups {
                 let place = ((rank - below) / group.count).min(1.0);
-                gross_ns = group.mean_ns + clock.step_ns * (place - 0.5);
+                gross_ns = group.mean_ns + step_ns * (place - 0.5);
                 below += group.count;
                 if rank <= below {
                     break;
                 }
             }
-            (gross_ns - clock.cost_ns).max(0.0)
+            (gross_ns - cost_ns).max(0.0)
         })
     }
-}
 
-impl Steps {
-    fn of(timed: &Latencies) -> Self {
-        let clock = &timed.clock;
+    /// The cost of a reading of the clock, and the length of its steps.
+    fn clock_cost_and_step_ns(&self) -> (f64, f64) {
+        let clock = &self.clock;
         let uninterrupted = clock.len() as f64 * UNINTERRUPTED;
         let (mut count, mut sum_ns) = (0.0, 0.0);
         for value in clock.iter_recorded() {
@@ -94,11 +85,9 @@ impl Steps {
         }
         let cost_ns = if count > 0.0 { sum_ns / count } else { 0.0 };
         // A cost that is always the same is a multiple of a step, which the operations may show.
-        let by_operations = || least_gap_ns(&timed.operations).filter(|gap| *gap < cost_ns + 1.0);
-        Self {
-            cost_ns,
-            step_ns: least_gap_ns(clock).or_else(by_operations).unwrap_or(1.0),
-        }
+        let by_operations = || least_gap_ns(&self.operations).filter(|gap| *gap < cost_ns + 1.0);
+        let step_ns = least_gap_ns(clock).or_else(by_operations);
+        (cost_ns, step_ns.unwrap_or(1.0))
     }
 }
 

@@ -108,30 +108,18 @@ impl fmt::Display for Warning {
             Self::NotWarm => write!(f, "the loop had not settled when it was measured"),
             Self::TargetMissed {
                 metric,
-                reached: Some(reached),
+                reached,
                 target,
-            } if *reached > VAGUE => write!(
-                f,
-                "{metric} is not known to ±{} %, and the target is ±{} %",
-                percent(VAGUE),
-                percent(*target)
-            ),
-            Self::TargetMissed {
-                metric,
-                reached: Some(reached),
-                target,
-            } => write!(
-                f,
-                "{metric} is known to ±{} %, and the target is ±{} %",
-                percent(*reached),
-                percent(*target)
-            ),
-            Self::TargetMissed {
-                metric,
-                reached: None,
-                ..
             } => {
-                write!(f, "{metric} has too few processes for an interval")
+                let Some(reached) = reached else {
+                    return write!(f, "{metric} has too few processes for an interval");
+                };
+                let not = if *reached > VAGUE { "not " } else { "" };
+                let (known, target) = (percent(reached.min(VAGUE)), percent(*target));
+                write!(
+                    f,
+                    "{metric} is {not}known to ±{known} %, and the target is ±{target} %"
+                )
             }
         }
     }
@@ -166,12 +154,9 @@ fn not_warm(batches: &[Batch]) -> Option<Warning> {
 
 fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
     let probability = trend::mann_kendall(&estimate.by_process)?;
-    let times: Vec<f64> = (0..estimate.by_process.len())
-        .map(|index| index as f64)
-        .collect();
-    let slope = trend::theil_sen_slope(&times, &estimate.by_process)?;
-    let change = slope * (times.len() - 1) as f64 / estimate.centre;
-    // The passes of a run show a drift in the width of the interval.
+    let slope = trend::theil_sen_slope(&estimate.by_process)?;
+    let change = slope * (estimate.by_process.len() - 1) as f64 / estimate.centre;
+    // The interval covers a drift that is smaller than it.
     let covered = 2.0 * estimate.relative_half_width()?;
     let is_large = change.is_finite() && change.abs() > covered.max(DRIFT_CHANGE);
     (probability < DRIFT_PROBABILITY && is_large).then(|| Warning::Drift {

@@ -8,14 +8,14 @@ use platform::usage::Usage;
 pub struct Phases<'c> {
     clock: &'c dyn Clock,
     clock_cost_ns: f64,
-    spent: Vec<Spent>,
+    pub(crate) spent: Vec<Spent>,
 }
 
 /// The time of one metric so far.
 pub(crate) struct Spent {
     pub metric: String,
-    gross_ns: u64,
-    clock_ns: f64,
+    /// Wall time less the clock's cost, in ns.
+    time_ns: f64,
     pub usage: Usage,
 }
 
@@ -42,8 +42,7 @@ impl<'c> Phases<'c> {
         for metric in metrics {
             let clock_cost_ns = self.clock_cost_ns;
             let spent = self.of(metric.as_ref());
-            spent.gross_ns += gross_ns;
-            spent.clock_ns += clock_cost_ns;
+            spent.time_ns += gross_ns as f64 - clock_cost_ns;
             spent.usage += usage;
         }
         Ok(result)
@@ -53,11 +52,7 @@ impl<'c> Phases<'c> {
     /// contain its timers.
     pub fn add_timers(&mut self, metric: impl AsRef<str>, phases: u64) {
         let cost_ns = 2.0 * self.clock_cost_ns * phases as f64;
-        self.of(metric.as_ref()).gross_ns += cost_ns.round() as u64;
-    }
-
-    pub(crate) fn into_spent(self) -> Vec<Spent> {
-        self.spent
+        self.of(metric.as_ref()).time_ns += cost_ns;
     }
 
     fn of(&mut self, metric: &str) -> &mut Spent {
@@ -65,8 +60,7 @@ impl<'c> Phases<'c> {
         let index = known.unwrap_or_else(|| {
             self.spent.push(Spent {
                 metric: metric.to_owned(),
-                gross_ns: 0,
-                clock_ns: 0.0,
+                time_ns: 0.0,
                 usage: Usage::default(),
             });
             self.spent.len() - 1
@@ -76,9 +70,8 @@ impl<'c> Phases<'c> {
 }
 
 impl Spent {
-    /// Wall time less the clock's cost. A shorter time becomes 0, and the estimate is then below
-    /// resolution.
+    /// Whole ns. A time below 0 becomes 0, and the estimate is then below resolution.
     pub(crate) fn net_ns(&self) -> u64 {
-        (self.gross_ns as f64 - self.clock_ns).round() as u64
+        self.time_ns.round() as u64
     }
 }

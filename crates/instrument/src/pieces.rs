@@ -1,6 +1,6 @@
 //! Pieces: work that consists of phases and changes the system's state, timed in short legs.
 
-use crate::clock::{Bracket, Clock};
+use crate::clock::Clock;
 use crate::error::MeasureError;
 use crate::sample::Legs;
 use platform::usage::Usage;
@@ -8,7 +8,7 @@ use platform::usage::Usage;
 /// Times the pieces of each phase. Phases may take turns; the pieces of a phase are its legs.
 pub struct Pieces<'c> {
     clock: &'c dyn Clock,
-    phases: Vec<Phase>,
+    pub(crate) phases: Vec<Phase>,
 }
 
 /// The pieces of one metric so far.
@@ -37,9 +37,9 @@ impl<'c> Pieces<'c> {
         operations: u64,
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let references = Bracket::open(self.clock);
+        let references = self.clock.references();
         let ((), wall_ns, usage) = self.clock.timed(body)?;
-        let (reference_ns, around) = references.close();
+        let (reference_ns, around) = self.clock.around(references);
         let phase = self.of(metric.as_ref(), operations);
         phase.legs.wall_ns.push(wall_ns);
         phase.legs.reference_ns.extend(reference_ns);
@@ -52,10 +52,6 @@ impl<'c> Pieces<'c> {
     pub(crate) fn fewest(&self) -> usize {
         let counts = self.phases.iter().map(|phase| phase.legs.wall_ns.len());
         counts.min().unwrap_or(0)
-    }
-
-    pub(crate) fn into_phases(self) -> Vec<Phase> {
-        self.phases
     }
 
     fn of(&mut self, metric: &str, operations: u64) -> &mut Phase {

@@ -2,7 +2,7 @@
 
 pub use crate::setting::{Precision, Profile, Setting};
 
-use crate::estimate::FEWEST_PASSES;
+use crate::estimate::{FEWEST_PASSES, FEWEST_PROCESSES};
 use crate::experiment::{Definition, Experiment};
 use crate::limits::Bound;
 use crate::need::{self, Need};
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
             points.map(|point| costs.visit_ns(&planned.definition.id, point))
         });
         let known: Vec<Option<f64>> = known.collect();
-        let visits = self.precision.min_processes as f64;
+        let visits = FEWEST_PROCESSES as f64;
         let least_ns = known
             .iter()
             .map(|known_ns| known_ns.unwrap_or(LEAST_VISIT_NS));
@@ -203,7 +203,7 @@ impl<'a> Planned<'a> {
         let count = points.as_ref().map_or(0, Vec::len) - beyond.len();
         let measured = points.iter().flatten().take(count);
         let least_ns: u64 = measured.map(|point| experiment.least_ns(point)).sum();
-        let long_ns = SPARE * setting.profile.precision().min_processes as f64 * least_ns as f64;
+        let long_ns = SPARE * FEWEST_PROCESSES as f64 * least_ns as f64;
         Self {
             experiment,
             definition: experiment.definition(),

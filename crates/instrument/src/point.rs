@@ -364,7 +364,10 @@ impl Point {
     /// recorded it.
     pub fn level<L: LevelOf>(&self, axis: AxisOf<L>) -> Result<L, WrongPoint> {
         let level = self.get(axis.name).and_then(L::of);
-        level.ok_or_else(|| self.wrong(axis.name))
+        level.ok_or_else(|| WrongPoint {
+            axis: axis.name.to_owned(),
+            point: self.to_string(),
+        })
     }
 
     /// The level on `axis`, if the point has that axis.
@@ -385,13 +388,6 @@ impl Point {
         levels
             .iter()
             .all(|(axis, level)| self.get(axis) == Some(level))
-    }
-
-    fn wrong(&self, axis: &str) -> WrongPoint {
-        WrongPoint {
-            axis: axis.to_owned(),
-            point: self.to_string(),
-        }
     }
 }
 

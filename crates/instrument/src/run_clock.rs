@@ -5,6 +5,7 @@ use crate::cycles::clock_hz;
 use crate::quantity::Unit;
 use crate::sample::{Batch, Cost, FullSpeed, Reading, Sample};
 use crate::statistics::prediction::Core;
+use crate::statistics::summary::weighted_median;
 use platform::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,12 +50,8 @@ pub struct ClockLevel {
     pub share: f64,
 }
 
-/// A timing: its processor time, and the state of the core; `None` if it changed.
-#[derive(Clone, Copy, Debug)]
-struct Timing {
-    ns: f64,
-    core: Option<Core>,
-}
+/// A timing: its processor time in ns, and the state of the core; `None` if it changed.
+type Timing = (f64, Option<Core>);
 
 impl RunClock {
     /// The clock during `batches`, which are all of a run on `machine`; `None` if no core's full speed is
@@ -89,20 +86,19 @@ impl RunClock {
 
 impl CoreClock {
     fn of(core_type: Option<usize>, timings: &[Timing], hz: impl Fn(f64) -> Option<f64>) -> Self {
-        let sum = |times: &mut dyn Iterator<Item = f64>| times.fold(0.0, |sum, ns| sum + ns);
-        let known = || {
-            timings
+        let sum = |is_counted: fn(&Core) -> bool| {
+            let counted = timings
                 .iter()
-                .filter_map(|timing| Some((timing.core?, timing.ns)))
+                .filter(|(_, core)| core.as_ref().is_some_and(is_counted));
+            counted.fold(0.0, |sum, (ns, _)| sum + ns)
         };
-        let all_ns = sum(&mut timings.iter().map(|timing| timing.ns));
-        let known_ns = sum(&mut known().map(|(_, ns)| ns));
-        let shared = known().filter(|(core, _)| core.is_shared());
-        let shared_ns = sum(&mut shared.map(|(_, ns)| ns));
+        let all_ns = timings.iter().fold(0.0, |sum, (ns, _)| sum + ns);
+        let (known_ns, shared_ns) = (sum(|_| true), sum(Core::is_shared));
         let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
-        let clocks = known().filter_map(|(core, ns)| Some((core.clock?.recip(), ns)));
-        let clocks: Vec<(f64, f64)> = clocks.collect();
-        let levels = levels(clocks).into_iter();
+        let clocks = timings
+            .iter()
+            .filter_map(|(ns, core)| Some(((*core)?.clock?.recip(), *ns)));
+        let levels = levels(clocks.collect()).into_iter();
         Self {
             core_type,
             levels: levels
@@ -176,8 +172,8 @@ fn levels(mut clocks: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         if ns < LEAST_SHARE * all_ns && !centres.is_empty() {
             break;
         }
-        centres.push(weighted_median(&left[begin..end], ns));
-        left.drain(begin..end);
+        let level: Vec<(f64, f64)> = left.drain(begin..end).collect();
+        centres.extend(weighted_median(level, 0.0));
     }
     centres.sort_by(|one, other| other.total_cmp(one));
     let mut levels: Vec<(f64, f64)> = centres.iter().map(|centre| (*centre, 0.0)).collect();
@@ -210,15 +206,6 @@ fn heaviest(clocks: &[(f64, f64)]) -> Option<(usize, usize, f64)> {
     best
 }
 
-fn weighted_median(clocks: &[(f64, f64)], all_ns: f64) -> f64 {
-    let mut below_ns = 0.0;
-    let middle = clocks.iter().find(|(_, ns)| {
-        below_ns += ns;
-        2.0 * below_ns >= all_ns
-    });
-    middle.or(clocks.last()).map_or(1.0, |(clock, _)| *clock)
-}
-
 /// The timings of `sample`. A context switch between two readings that agree hides no clock.
 fn timings(sample: &Sample, speed: FullSpeed) -> Vec<Timing> {
     let reading = &sample.reading;
@@ -233,13 +220,9 @@ fn timings(sample: &Sample, speed: FullSpeed) -> Vec<Timing> {
         is_steady(width_ns, &around).then(|| core(width_ns, &around, speed))
     };
     let cores = reading.costs().into_iter().map(core);
-    let timings = times_ns.into_iter().zip(cores);
     let busy = busy_share(sample);
-    let of_processor = |(ns, core)| Timing {
-        ns: ns * busy,
-        core,
-    };
-    timings.map(of_processor).collect()
+    let times_ns = times_ns.into_iter().map(|ns| ns * busy);
+    times_ns.zip(cores).collect()
 }
 
 /// The share of the time in which `sample` used a processor; all if it is not known. The clock has no part

@@ -317,7 +317,7 @@ mod tests {
     use super::{Around, Legs, Reading};
 
     #[test]
-    fn short_legs_tell_what_every_leg_pays_once() {
+    fn short_legs_show_what_every_leg_pays_once() {
         // 100 ns of overhead and 4 ns for each iteration of 2 operations.
         let legs = Legs {
             iterations: 100,

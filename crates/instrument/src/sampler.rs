@@ -1,7 +1,7 @@
 //! The sampler: takes the samples of one point within one process; see the drawing in
 //! [`crate::runner`].
 
-use crate::clock::{Bracket, BracketedLegs, Calibration, Clock};
+use crate::clock::{BracketedLegs, Calibration, Clock};
 use crate::error::MeasureError;
 use crate::given::{Given, Givens};
 use crate::latencies::Latencies;
@@ -16,14 +16,8 @@ use std::path::{Path, PathBuf};
 /// The work of one process at its point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Requested samples of each metric that is timed once per sample.
-    pub samples: usize,
-    /// Requested legs of each metric that is timed by a repeated loop.
-    pub legs: usize,
-    /// Wall time of a leg in ns, unless one iteration takes longer.
-    pub leg_ns: u64,
-    /// Wall time in ns for the samples of one metric; at least one sample is taken.
-    pub batch_ns: u64,
+    /// The number and the times of samples and legs.
+    pub precision: Precision,
     /// Resolution and cost of the clock.
     pub calibration: Calibration,
     /// The experiment's scratch directory, which may not exist yet. Later processes of the same
@@ -39,16 +33,13 @@ pub struct Task {
 impl Task {
     /// The work that `precision` asks for in the directory `scratch`.
     pub fn new(
-        precision: &Precision,
+        precision: Precision,
         calibration: Calibration,
         scratch: PathBuf,
         seed: u64,
     ) -> Self {
         Self {
-            samples: precision.samples,
-            legs: precision.legs,
-            leg_ns: precision.leg_ns,
-            batch_ns: precision.batch_ns,
+            precision,
             calibration,
             scratch,
             given: Givens::default(),
@@ -118,7 +109,7 @@ impl<'a> Sampler<'a> {
 
     /// Requested samples of each metric, for experiments that count or look up values.
     pub fn samples(&self) -> usize {
-        self.task.samples.max(1)
+        self.task.precision.samples.max(1)
     }
 
     /// Adds a remark about the circumstances that a reader of the numbers should know.
@@ -162,7 +153,7 @@ impl<'a> Sampler<'a> {
         metrics: &[(impl AsRef<str>, f64)],
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let (iterations, leg_ns) = self.calibrate(self.task.leg_ns, &mut body)?;
+        let (iterations, leg_ns) = self.calibrate(self.task.precision.leg_ns, &mut body)?;
         let (iterations, leg_ns) = self.lengthen(iterations, leg_ns, &mut body)?;
         if !self.warm_up(iterations, leg_ns, &mut body)? {
             self.batch.warm = false;
@@ -175,7 +166,7 @@ impl<'a> Sampler<'a> {
         let mut usage = Usage::default();
         let started_ns = self.clock.now_ns();
         let mut references = BracketedLegs::open(self.clock, leg_ns);
-        let most = self.task.legs.max(1);
+        let most = self.task.precision.legs.max(1);
         for number in 1..=most {
             let before = self.clock.usage()?;
             legs.wall_ns.push(self.time(iterations, &mut body)?);
@@ -214,7 +205,7 @@ impl<'a> Sampler<'a> {
         least_ns: u64,
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let least_ns = least_ns.max(self.task.leg_ns);
+        let least_ns = least_ns.max(self.task.precision.leg_ns);
         let (searched, run_ns) = self.calibrate(least_ns / PREDICTING, &mut body)?;
         let longer = (LONGER_THAN_LEAST * least_ns as f64 / run_ns.max(1) as f64).max(1.0);
         let iterations = (searched as f64 * longer) as u64;
@@ -248,10 +239,20 @@ impl<'a> Sampler<'a> {
         mut prepare: impl FnMut(&mut Self) -> Result<(), MeasureError>,
         mut body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
+        self.each_sample(|sampler| {
+            prepare(sampler)?;
+            sampler.time_once(metrics, &mut body)
+        })
+    }
+
+    /// Takes samples until there are as many as requested, or until the time is used up.
+    fn each_sample(
+        &mut self,
+        mut take: impl FnMut(&mut Self) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
         let started_ns = self.clock.now_ns();
-        for _ in 0..self.task.samples.max(1) {
-            prepare(self)?;
-            self.time_once(metrics, &mut body)?;
+        for _ in 0..self.samples() {
+            take(self)?;
             if self.is_over(started_ns) {
                 break;
             }
@@ -272,24 +273,18 @@ impl<'a> Sampler<'a> {
         mut prepare: impl FnMut(&mut Self, usize) -> Result<(), MeasureError>,
         mut body: impl FnMut(usize) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let started_ns = self.clock.now_ns();
-        let mut is_forwards = self.seed().is_multiple_of(2);
-        for _ in 0..self.task.samples.max(1) {
-            for place in 0..ways.len() {
-                let way = if is_forwards {
-                    place
-                } else {
-                    ways.len() - 1 - place
-                };
-                prepare(self, way)?;
-                self.time_once(&ways[way..=way], || body(way))?;
-            }
-            is_forwards = !is_forwards;
-            if self.is_over(started_ns) {
-                break;
-            }
+        let mut order: Vec<usize> = (0..ways.len()).collect();
+        if !self.seed().is_multiple_of(2) {
+            order.reverse();
         }
-        Ok(())
+        self.each_sample(|sampler| {
+            for &way in &order {
+                prepare(sampler, way)?;
+                sampler.time_once(&ways[way..=way], || body(way))?;
+            }
+            order.reverse();
+            Ok(())
+        })
     }
 
     /// Times `body` exactly once, whatever the requested number of samples: for work that a process
@@ -312,9 +307,9 @@ impl<'a> Sampler<'a> {
         metrics: &[(impl AsRef<str>, f64)],
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let references = Bracket::open(self.clock);
+        let references = self.clock.references();
         let ((), wall_ns, usage) = self.clock.timed(body)?;
-        let (reference_ns, around) = references.close();
+        let (reference_ns, around) = self.clock.around(references);
         for (metric, work) in metrics {
             let reading = Reading::Once {
                 work: *work,
@@ -338,26 +333,22 @@ impl<'a> Sampler<'a> {
         work: f64,
         mut body: impl FnMut(&mut Phases<'_>) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let started_ns = self.clock.now_ns();
-        for _ in 0..self.task.samples.max(1) {
-            let references = Bracket::open(self.clock);
-            let mut phases = Phases::new(self.clock, self.task.calibration.cost_ns);
+        self.each_sample(|sampler| {
+            let references = sampler.clock.references();
+            let mut phases = Phases::new(sampler.clock, sampler.task.calibration.cost_ns);
             body(&mut phases)?;
-            let (reference_ns, around) = references.close();
-            for spent in phases.into_spent() {
+            let (reference_ns, around) = sampler.clock.around(references);
+            for spent in phases.spent {
                 let reading = Reading::Once {
                     work,
                     wall_ns: spent.net_ns(),
                     reference_ns,
                     around,
                 };
-                self.sample(&spent.metric, reading, spent.usage);
+                sampler.sample(&spent.metric, reading, spent.usage);
             }
-            if self.is_over(started_ns) {
-                break;
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// As [`Sampler::phases`], for phases that consist of many short operations: each is timed in
@@ -374,11 +365,11 @@ impl<'a> Sampler<'a> {
         let mut pieces = Pieces::new(self.clock);
         loop {
             body(&mut pieces)?;
-            if pieces.fewest() >= self.task.legs || self.is_over(started_ns) {
+            if pieces.fewest() >= self.task.precision.legs || self.is_over(started_ns) {
                 break;
             }
         }
-        for phase in pieces.into_phases() {
+        for phase in pieces.phases {
             self.sample(&phase.metric, Reading::Legs(phase.legs), phase.usage);
         }
         Ok(())
@@ -417,10 +408,10 @@ impl<'a> Sampler<'a> {
         mut body: impl FnMut() -> Result<u64, MeasureError>,
     ) -> Result<f64, MeasureError> {
         let mut latencies = Latencies::new();
-        let references = Bracket::open(self.clock);
+        let references = self.clock.references();
         let before = self.clock.usage()?;
         let started_ns = self.clock.now_ns();
-        let half_batch_ns = self.task.batch_ns / 2;
+        let half_batch_ns = self.task.precision.batch_ns / 2;
         loop {
             let operation_ns = body()?;
             let begin_ns = self.clock.now_ns();
@@ -431,7 +422,7 @@ impl<'a> Sampler<'a> {
             }
         }
         let usage = self.clock.usage()?.since(&before);
-        let (reference_ns, around) = references.close();
+        let (reference_ns, around) = self.clock.around(references);
         let quantiles_ns = latencies.quantiles_ns([0.05, 0.5, 0.95, 0.99]);
         let [fast, median, slow, slowest] = quantiles_ns.map(|ns| ns / work);
         let reading = Reading::Latencies {
@@ -491,7 +482,7 @@ impl<'a> Sampler<'a> {
         let fixed_ns = legs.fixed_ns();
         let wanted_ns = fixed_ns * (1.0 / MOST_FIXED - 1.0);
         let longer = wanted_ns / (leg_ns as f64 - fixed_ns).max(1.0);
-        let most = MOST_LONGER.min(self.task.batch_ns as f64 / leg_ns.max(1) as f64);
+        let most = MOST_LONGER.min(self.task.precision.batch_ns as f64 / leg_ns.max(1) as f64);
         if longer <= 1.0 || most <= 1.0 {
             return Ok((iterations, leg_ns));
         }
@@ -516,7 +507,7 @@ impl<'a> Sampler<'a> {
             }
             previous_ns = leg_ns;
             let spent_ns = self.clock.now_ns().saturating_sub(started_ns);
-            if spent_ns > self.task.batch_ns / WARM_SHARE {
+            if spent_ns > self.task.precision.batch_ns / WARM_SHARE {
                 break;
             }
         }
@@ -536,7 +527,7 @@ impl<'a> Sampler<'a> {
     }
 
     fn is_over(&self, started_ns: u64) -> bool {
-        self.clock.now_ns().saturating_sub(started_ns) > self.task.batch_ns
+        self.clock.now_ns().saturating_sub(started_ns) > self.task.precision.batch_ns
     }
 
     fn sample(&mut self, metric: impl AsRef<str>, reading: Reading, usage: Usage) {

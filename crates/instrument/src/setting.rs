@@ -1,7 +1,6 @@
 //! The circumstances in which experiments choose their points: profile, disk space, memory,
 //! machine.
 
-use crate::estimate::FEWEST_PROCESSES;
 use crate::given::Givens;
 use crate::limits::{Bound, Limits};
 use choice::Choice;
@@ -23,7 +22,7 @@ pub enum Profile {
 }
 
 /// The precision and times that a profile asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
     /// Half the width of the 95 % interval over the centre that a point should reach.
     pub target: f64,
@@ -32,8 +31,6 @@ pub struct Precision {
     /// Passes over all points. Each is a window of the run's time, so that the interval knows how
     /// the machine differs from one window to the next.
     pub passes: usize,
-    /// The fewest processes on which an estimate may rest.
-    pub min_processes: usize,
     /// Samples in one process of a metric that is timed once per sample.
     pub samples: usize,
     /// Legs in one process of a metric that is timed by a repeated loop.
@@ -58,7 +55,6 @@ impl Profile {
                 target: 0.05,
                 point_budget_ns: 420 * MS,
                 passes: 10,
-                min_processes: FEWEST_PROCESSES,
                 samples: 3,
                 legs: 16,
                 leg_ns: 200_000,
@@ -68,7 +64,6 @@ impl Profile {
                 target: 0.03,
                 point_budget_ns: 2000 * MS,
                 passes: 20,
-                min_processes: FEWEST_PROCESSES,
                 samples: 3,
                 legs: 25,
                 leg_ns: 300_000,
@@ -78,7 +73,6 @@ impl Profile {
                 target: 0.02,
                 point_budget_ns: 30_000 * MS,
                 passes: 40,
-                min_processes: FEWEST_PROCESSES,
                 samples: 9,
                 legs: 25,
                 leg_ns: 300_000,
@@ -99,7 +93,7 @@ pub struct Setting {
     pub free_bytes: u64,
     /// The things that only the user can name.
     pub given: Givens,
-    /// Average time of a point over its profile's time.
+    /// The average time of a point, as a multiple of what its profile gives it.
     pub time_scale: f64,
     /// Memory that this process may use, in bytes.
     pub available_bytes: u64,
@@ -122,13 +116,13 @@ impl Setting {
         (self.profile.precision().point_budget_ns as f64 * self.time_scale) as u64
     }
 
-    /// The setting reduced to its limits.
+    /// The setting with what all its limits allow.
     pub(crate) fn limited(&self) -> Self {
         let all = Bound::PLANNED.into_iter();
         all.fold(self.clone(), |left, bound| left.within(bound))
     }
 
-    /// The setting reduced to a single one of its limits.
+    /// The setting with what a single one of its limits allows.
     pub(crate) fn within(&self, bound: Bound) -> Self {
         let mut left = self.clone();
         let limits = &self.limits;

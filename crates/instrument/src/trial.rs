@@ -142,30 +142,17 @@ impl Trial {
             }
         }
         let rules = Rules {
-            budget: Budget::Fixed(budget),
             least_runs: ENOUGH_PAIRS,
-            ..rules()
+            most_runs: Some(MOST_PAIRS),
+            ..Rules::new(MARGIN, Budget::Fixed(budget))
         };
         let (_, result) = compare(2, &rules, seed, &mut pairs);
         result.map(|()| pairs.kept)
     }
-}
 
-fn rules() -> Rules {
-    Rules {
-        error: Rules::ERROR,
-        margin: MARGIN,
-        budget: Budget::Usual,
-        least_runs: 0,
-        most_runs: Some(MOST_PAIRS),
-        least_time: Rules::LEAST_TIME,
-    }
-}
-
-impl Trial {
     /// The outcome of the pairs in these batches, the first of each point in one pair; `None` without any.
     pub fn outcome(&self, [usual, advised]: [&[Batch]; 2]) -> Option<Outcome> {
-        let mut contest = Contest::new(2, &rules());
+        let mut contest = Contest::new(2, MARGIN);
         for (usual, advised) in usual.iter().zip(advised) {
             let costs = [cost(usual, &self.metric)?, cost(advised, &self.metric)?];
             contest.add(&Block::new(vec![costs.into()]));
@@ -175,7 +162,7 @@ impl Trial {
         } = contest.pairs(0.0).pop()?;
         Some(Outcome {
             gain: 1.0 / ratio,
-            interval: interval.and_then(|it| it.inverse()),
+            interval: interval.and_then(|it| it.map(f64::recip)),
             pairs: contest.blocks(),
         })
     }
@@ -362,7 +349,7 @@ mod tests {
             confinement: None,
             space_bytes: 0,
             task: Task::new(
-                &Profile::Quick.precision(),
+                Profile::Quick.precision(),
                 Calibration {
                     resolution_ns: 1.0,
                     cost_ns: 20.0,

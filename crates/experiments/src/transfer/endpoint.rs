@@ -15,6 +15,7 @@ use platform::placement::{current_cpu, pin_to};
 use platform::signal::ignore_sigpipe;
 use platform::socket::reports_owners;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +49,8 @@ impl Endpoint {
         match sampler.given::<Link>()? {
             Some(link) => {
                 sampler.remark(description(&link));
-                Self::elsewhere(&link.address, link.token_file.as_deref(), stop).map_err(failed)
+                Self::elsewhere(&link.address, link.token_file.as_ref().map(Path::new), stop)
+                    .map_err(failed)
             }
             None => Self::here(sampler, stop),
         }
@@ -261,8 +263,7 @@ pub struct Link {
     /// Address of the receiver: `HOST:PORT`.
     pub address: String,
     /// File with the shared token.
-    #[serde(with = "instrument::any_path::optional")]
-    pub token_file: Option<PathBuf>,
+    pub token_file: Option<OsString>,
     /// Time from a request to its answer.
     pub round_trip: Duration,
     /// Throughput of a file transfer.
@@ -354,7 +355,7 @@ pub fn link(
     let data = time.saturating_sub(round_trip).max(Duration::from_nanos(1));
     Ok(Link {
         address: address.to_owned(),
-        token_file: token_file.map(Path::to_owned),
+        token_file: token_file.map(|file| file.as_os_str().to_owned()),
         round_trip,
         bytes_per_second: size as f64 / data.as_secs_f64(),
         room_bytes,

@@ -4,6 +4,7 @@ use super::endpoint::Link;
 use super::levels::{Address, FROM_MAPPING, PAIRS, PLAIN, Pair, QUICK_PAIRS, Reading, SIZE, TO};
 use crate::prelude::*;
 use ::transfer::Cover;
+use instrument::estimate::FEWEST_PROCESSES;
 use std::time::Duration;
 
 const KIB: u64 = 1 << 10;
@@ -54,7 +55,7 @@ fn of(start: &Point, sizes: &[Bytes], profile: Profile, cover: Cover) -> Vec<Poi
 /// True if there is time for the processes that an estimate of each point needs. In each, a file goes
 /// once to warm the connection up and once to be measured.
 fn can_go(points: &[Point], link: &Link, setting: &Setting) -> bool {
-    let transfers = 2 * setting.profile.precision().min_processes as u32;
+    let transfers = 2 * FEWEST_PROCESSES as u32;
     let sizes = points.iter().filter_map(|point| point.level(SIZE).ok());
     let wanted: Duration = sizes.map(|size| link.time_of(size.0) * transfers).sum();
     wanted <= Duration::from_nanos(setting.point_budget_ns()) * points.len() as u32

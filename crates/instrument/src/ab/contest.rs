@@ -19,8 +19,6 @@ const LOOKS: usize = 50;
 /// The rules of a comparison.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Probability that an equal pair is called different, over all pairs and all moments.
-    pub error: f64,
     /// Differences up to this share count as none: 0.01 is 1 %.
     pub margin: f64,
     /// The time.
@@ -77,14 +75,25 @@ impl Budget {
 }
 
 impl Rules {
-    /// The probability of error by design: a hundred equal pairs then raise at most two alarms, in
-    /// 99 % of cases.
+    /// The probability that an equal pair is called different, over all pairs and all moments: a hundred equal
+    /// pairs then raise at most two alarms, in 99 % of cases.
     pub const ERROR: f64 = 0.005;
     /// A comparison without a given time gives each subject this many runs, however long they take:
     /// fewer blocks of one run cannot decide.
     pub const USUAL_RUNS: usize = 12;
     /// The least time of a comparison.
     pub const LEAST_TIME: Nanoseconds = Nanoseconds(1e9);
+
+    /// The rules without a number of runs.
+    pub fn new(margin: f64, budget: Budget) -> Self {
+        Self {
+            margin,
+            budget,
+            least_runs: 0,
+            most_runs: None,
+            least_time: Self::LEAST_TIME,
+        }
+    }
 
     /// Runs of each subject for which there is time, if one run of each takes `pace_ns`.
     pub fn room(&self, pace_ns: f64) -> usize {
@@ -197,13 +206,13 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// A comparison of `subjects` ways without blocks.
-    pub fn new(subjects: usize, rules: &Rules) -> Self {
+    /// A comparison of `subjects` ways without blocks. Differences up to `margin` count as none.
+    pub fn new(subjects: usize, margin: f64) -> Self {
         let rivals = subjects.saturating_sub(1);
         Self {
             // Together they err no more often than one test would.
-            tests: vec![Sequential::new(rules.error / rivals.max(1) as f64); rivals],
-            margin: rules.margin.ln_1p(),
+            tests: vec![Sequential::new(Rules::ERROR / rivals.max(1) as f64); rivals],
+            margin: margin.ln_1p(),
             blocks: 0,
         }
     }
@@ -251,7 +260,7 @@ impl Contest {
         Some(Pair {
             rival,
             ratio: centre.exp(),
-            interval: interval.and_then(|it| Interval::new(it.low.exp(), it.high.exp())),
+            interval: interval.and_then(|it| it.map(f64::exp)),
             verdict,
             needed,
             spread: test.spread(),
@@ -285,17 +294,11 @@ impl Contest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ab::Budget;
+
+    const MARGIN: f64 = 0.01;
 
     fn rules(budget: Budget) -> Rules {
-        Rules {
-            error: Rules::ERROR,
-            margin: 0.01,
-            budget,
-            least_runs: 0,
-            most_runs: None,
-            least_time: Rules::LEAST_TIME,
-        }
+        Rules::new(MARGIN, budget)
     }
 
     #[test]
@@ -343,7 +346,7 @@ mod tests {
     }
 
     fn contest() -> Contest {
-        Contest::new(2, &rules(Budget::Usual))
+        Contest::new(2, MARGIN)
     }
 
     #[test]
@@ -373,8 +376,7 @@ mod tests {
     fn twice_the_width_takes_four_times_the_time() {
         let interval = Interval::new(-0.02, 0.02).unwrap();
         let needed = contest().needed(0.0, interval, 1e9).0;
-        let margin = 0.01_f64.ln_1p();
-        let expected = 1e9 * ((0.02 / margin).powi(2) - 1.0);
+        let expected = 1e9 * ((0.02 / MARGIN.ln_1p()).powi(2) - 1.0);
         assert!((needed / expected - 1.0).abs() < 1e-9, "{needed}");
     }
 }

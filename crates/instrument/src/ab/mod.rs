@@ -93,10 +93,9 @@ pub fn compare<B: Bench>(
     seed: u64,
     bench: &mut B,
 ) -> (Outcome, Result<(), B::Error>) {
-    let mut orders = Orders::new(subjects, seed);
     // One for each cost.
-    let mut contests = vec![Contest::new(subjects, rules)];
-    let ended = contend(&mut orders, &mut contests, subjects, rules, bench);
+    let mut contests = vec![Contest::new(subjects, rules.margin)];
+    let ended = contend(&mut contests, subjects, rules, seed, bench);
     let (ending, result) = match ended {
         Ok(ending) => (ending, Ok(())),
         Err(error) => (Ending::Failed, Err(error)),
@@ -114,12 +113,14 @@ pub fn compare<B: Bench>(
 
 /// Measures until there is a reason to stop.
 fn contend<B: Bench>(
-    orders: &mut Orders,
     contests: &mut Vec<Contest>,
     subjects: usize,
     rules: &Rules,
+    seed: u64,
     bench: &mut B,
 ) -> Result<Ending, B::Error> {
+    let mut random = Random::new(seed);
+    let mut all: Vec<usize> = (0..subjects).collect();
     // Runs of each subject.
     let mut runs = 0;
     let mut next_look = 1;
@@ -133,10 +134,11 @@ fn contend<B: Bench>(
             return Ok(ending);
         }
         let turns = rules.turns(runs, pace_ns);
-        let (blocks, cut) = block(&orders.draw(turns), subjects, rules, bench);
+        let order = draw(&mut all, turns, &mut random);
+        let (blocks, cut) = block(&order, subjects, rules, bench);
         if let Some(first) = blocks.first() {
             runs += first.turns();
-            contests.resize(blocks.len(), Contest::new(subjects, rules));
+            contests.resize(blocks.len(), Contest::new(subjects, rules.margin));
             for (contest, block) in contests.iter_mut().zip(&blocks) {
                 contest.add(block);
             }
@@ -188,37 +190,22 @@ fn block<B: Bench>(
     (blocks, Ok(None))
 }
 
-/// Draws the orders of blocks.
+/// Draws the order of a block in which each of `subjects`, which are shuffled, has `turns` runs.
 ///
 /// All orders are equally likely, and the way back reverses the way there. If two subjects are
 /// equal, exchanging them gives an order that was as likely, with the log ratio negated. This is
 /// the symmetry on which the sequential test relies.
-pub(super) struct Orders {
-    subjects: Vec<usize>,
-    random: Random,
-}
-
-impl Orders {
-    pub(super) fn new(subjects: usize, seed: u64) -> Self {
-        Self {
-            subjects: (0..subjects).collect(),
-            random: Random::new(seed),
+fn draw(subjects: &mut [usize], turns: usize, random: &mut Random) -> Vec<usize> {
+    random.shuffle(subjects);
+    let mut order = Vec::with_capacity(turns * subjects.len());
+    for turn in 0..turns {
+        if turn % 2 == 0 {
+            order.extend(&*subjects);
+        } else {
+            order.extend(subjects.iter().rev());
         }
     }
-
-    /// The order of a block in which each subject has `turns` runs.
-    pub(super) fn draw(&mut self, turns: usize) -> Vec<usize> {
-        self.random.shuffle(&mut self.subjects);
-        let mut order = Vec::with_capacity(turns * self.subjects.len());
-        for turn in 0..turns {
-            if turn % 2 == 0 {
-                order.extend(&self.subjects);
-            } else {
-                order.extend(self.subjects.iter().rev());
-            }
-        }
-        order
-    }
+    order
 }
 
 #[cfg(test)]
@@ -264,12 +251,8 @@ mod tests {
 
     fn compared(budget: Budget, mut bench: Slow) -> (Outcome, Result<(), usize>, Slow) {
         let rules = Rules {
-            error: Rules::ERROR,
-            margin: 0.01,
-            budget,
-            least_runs: 0,
             most_runs: Some(40),
-            least_time: Rules::LEAST_TIME,
+            ..Rules::new(0.01, budget)
         };
         let (outcome, result) = compare(2, &rules, 1, &mut bench);
         (outcome, result, bench)
@@ -331,16 +314,18 @@ mod tests {
 
     #[test]
     fn two_subjects_give_abba_and_baab() {
-        let mut orders = Orders::new(2, 1);
-        let seen: BTreeSet<_> = (0..50).map(|_| orders.draw(2)).collect();
+        let (mut subjects, mut random) = ([0, 1], Random::new(1));
+        let mut orders = |turns| draw(&mut subjects, turns, &mut random);
+        let seen: BTreeSet<_> = (0..50).map(|_| orders(2)).collect();
         assert_eq!(seen, BTreeSet::from([vec![0, 1, 1, 0], vec![1, 0, 0, 1]]));
-        assert_eq!(orders.draw(1).len(), 2);
+        assert_eq!(orders(1).len(), 2);
     }
 
     #[test]
     fn every_order_of_three_is_drawn() {
-        let mut orders = Orders::new(3, 2);
-        let seen: BTreeSet<_> = (0..200).map(|_| orders.draw(2)).collect();
+        let (mut subjects, mut random) = ([0, 1, 2], Random::new(2));
+        let orders = (0..200).map(|_| draw(&mut subjects, 2, &mut random));
+        let seen: BTreeSet<_> = orders.collect();
         assert_eq!(seen.len(), 6);
         assert!(seen.iter().all(|order| order.iter().eq(order.iter().rev())));
     }

@@ -190,6 +190,19 @@ pub(super) struct Process<'b> {
     pub samples: Vec<&'b Sample>,
 }
 
+impl<'b> Process<'b> {
+    /// Those that took samples of this metric.
+    pub fn all(metric: &str, batches: &'b [Batch]) -> Vec<Self> {
+        let of_batch = |batch: &'b Batch| {
+            let samples = batch.samples.iter();
+            let samples = samples.filter(|sample| sample.metric == metric).collect();
+            Self { batch, samples }
+        };
+        let processes = batches.iter().map(of_batch);
+        processes.filter(|of| !of.samples.is_empty()).collect()
+    }
+}
+
 /// No timing differs by as much from the others of its point, whatever interrupts it.
 const MOST: f64 = 1000.0;
 
@@ -236,14 +249,9 @@ mod tests {
     use crate::sample::{Batch, FullSpeed, Reading, Sample};
 
     fn predicted(batches: &[Batch], metric: &str) -> Prediction {
-        let is_of_metric = |sample: &&Sample| sample.metric == metric;
-        let processes: Vec<Process<'_>> = (batches.iter())
-            .map(|batch| Process {
-                batch,
-                samples: batch.samples.iter().filter(is_of_metric).collect(),
-            })
-            .collect();
-        Centre::of(&processes).unwrap().prediction
+        Centre::of(&Process::all(metric, batches))
+            .unwrap()
+            .prediction
     }
 
     /// Legs of a core-bound cost of 100 µs at the highest clock, where the chain takes 1000 ns and the

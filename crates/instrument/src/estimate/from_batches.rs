@@ -5,7 +5,7 @@ use super::{Estimate, FEWEST_PASSES, FEWEST_PROCESSES, Percentiles, Verdict};
 use crate::definition::{Definition, Metric};
 use crate::quantity::Unit;
 use crate::sample::{Batch, Reading, Sample};
-use crate::statistics::{Estimated, Interval, summary};
+use crate::statistics::{Estimated, summary};
 
 /// Accepted range of net cost over raw cost. Outside it the time does not grow with the work: the
 /// compiler removed the loop, or the cost explodes.
@@ -20,18 +20,7 @@ impl Estimate {
 
     /// Estimates `metric` from the batches of one point; `None` if they hold no sample of it.
     pub fn from_batches(metric: &Metric, batches: &[Batch]) -> Option<Self> {
-        let processes: Vec<Process<'_>> = batches
-            .iter()
-            .map(|batch| Process {
-                batch,
-                samples: batch
-                    .samples
-                    .iter()
-                    .filter(|sample| sample.metric == metric.name)
-                    .collect(),
-            })
-            .filter(|process| !process.samples.is_empty())
-            .collect();
+        let processes = Process::all(&metric.name, batches);
         let samples: Vec<&Sample> = processes
             .iter()
             .flat_map(|process| process.samples.iter().copied())
@@ -55,7 +44,7 @@ impl Estimate {
             metric: metric.name.clone(),
             unit: metric.unit,
             centre: in_unit(cost.centre),
-            interval: cost.interval.and_then(|interval| map(interval, in_unit)),
+            interval: cost.interval.and_then(|interval| interval.map(in_unit)),
             raw: raw(&processes).filter(|_| timed).map(in_unit),
             uncorrected: (timed && prediction.passes > 0).then(|| in_unit(prediction.uncorrected)),
             processes: prediction.by_process.len(),
@@ -129,12 +118,6 @@ fn from_cost(unit: Unit, cost_ns: f64) -> f64 {
         Unit::BytesPerSecond | Unit::OperationsPerSecond => 1e9 / cost_ns,
         _ => cost_ns,
     }
-}
-
-/// Converts both ends of the interval and sorts them.
-fn map(interval: Interval, change: impl Fn(f64) -> f64) -> Option<Interval> {
-    let (a, b) = (change(interval.low), change(interval.high));
-    Interval::new(a.min(b), a.max(b))
 }
 
 /// CPU time over wall time, and the kernel's share of the CPU time, over all timed samples.

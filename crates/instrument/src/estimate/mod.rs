@@ -6,7 +6,7 @@ mod ratio;
 
 use crate::quantity::{Quantity, Unit};
 use crate::statistics::moderation::Variance;
-use crate::statistics::{Confidence, Interval, next_run, student, summary};
+use crate::statistics::{Interval, next_run, student, summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +146,7 @@ impl Estimate {
         };
         let half_width = (half_width - self.by_next_clock).max(0.0);
         let degrees = next_run::degrees(self.passes)?;
-        let t = student::t_quantile(Confidence::NINETY_FIVE, degrees)?;
+        let t = student::t_quantile(degrees)?;
         let value = (half_width / t).powi(2) / 2.0;
         value.is_finite().then_some(Variance { value, degrees })
     }
@@ -224,19 +224,18 @@ impl Estimate {
 
     /// The value, its interval and its processes times a positive `factor`.
     pub(crate) fn times(&self, factor: f64) -> Self {
-        let interval =
-            |interval: Interval| Interval::new(interval.low * factor, interval.high * factor);
+        let times = |value: f64| value * factor;
         Self {
-            centre: self.centre * factor,
-            interval: self.interval.and_then(interval),
-            raw: self.raw.map(|raw| raw * factor),
-            uncorrected: self.uncorrected.map(|mean| mean * factor),
-            by_process: self.by_process.iter().map(|value| value * factor).collect(),
+            centre: times(self.centre),
+            interval: self.interval.and_then(|interval| interval.map(times)),
+            raw: self.raw.map(times),
+            uncorrected: self.uncorrected.map(times),
+            by_process: self.by_process.iter().copied().map(times).collect(),
             percentiles: self.percentiles.map(|of| Percentiles {
-                p5_ns: of.p5_ns * factor,
-                p50_ns: of.p50_ns * factor,
-                p95_ns: of.p95_ns * factor,
-                p99_ns: of.p99_ns * factor,
+                p5_ns: times(of.p5_ns),
+                p50_ns: times(of.p50_ns),
+                p95_ns: times(of.p95_ns),
+                p99_ns: times(of.p99_ns),
             }),
             ..self.clone()
         }

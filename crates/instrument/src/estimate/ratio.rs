@@ -2,10 +2,8 @@
 
 use super::{Estimate, FEWEST_PROCESSES};
 use crate::statistics::prediction::{Centre, Core, Leg, Visit, predict};
-use crate::statistics::{Confidence, Estimated, Interval, student, summary};
+use crate::statistics::{Estimated, Interval, student, summary};
 use std::collections::BTreeMap;
-
-const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
 /// The interval over the passes counts as at most this many times as wide as that of both errors: a
 /// single odd pass of few can make it many times as wide.
@@ -97,7 +95,7 @@ impl Estimate {
             let variance = ours.value + theirs.value;
             let degrees = ours.degrees.min(theirs.degrees);
             // Twice: for this run and for the next.
-            Some(student::t_quantile(LEVEL, degrees)? * (2.0 * variance).sqrt())
+            Some(student::t_quantile(degrees)? * (2.0 * variance).sqrt())
         });
         let interval = reach.and_then(|reach| around(centre, reach));
         Some(Estimated { centre, interval })

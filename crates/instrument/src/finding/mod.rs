@@ -179,7 +179,7 @@ mod tests {
     use crate::statistics::Interval;
 
     #[test]
-    fn a_number_that_tells_nothing_is_not_said() {
+    fn a_number_of_which_nothing_is_known_is_not_said() {
         let gain = |low, high| Quantity {
             interval: Interval::new(low, high),
             ..Quantity::exact(10.0, Unit::Ratio)

@@ -45,14 +45,53 @@ const GENTLE: &str = "`oscope run --gentle` keeps within a share of it";
 
 /// The harm that a run would do, one check for each resource.
 pub fn harms(supplies: &Supplies) -> Vec<Check> {
-    let disks = supplies.disks.iter().filter_map(disk);
-    let batteries = supplies.batteries.iter().filter_map(battery);
-    [memory(supplies), group(supplies), load(supplies)]
-        .into_iter()
-        .flatten()
-        .chain(disks)
-        .chain(batteries)
-        .collect()
+    let mut harms = Vec::new();
+    let mut add = |subject, found: String, advice| {
+        harms.push(check(subject, found, Effect::Hurts, advice));
+    };
+    if let Some((left, all)) = supplies.memory
+        && is_scarce(left, all)
+    {
+        let found = format!("only {} of memory are available", left_of(left, all));
+        add("memory", found, GENTLE);
+    }
+    if let Some(GroupRoom {
+        limit_bytes,
+        left_bytes,
+    }) = supplies.group
+        && is_scarce(left_bytes, limit_bytes)
+    {
+        let left = left_of(left_bytes, limit_bytes);
+        let found = format!("the control group leaves only {left} of memory");
+        let advice = "the kernel may kill a program of the group: raise the limit, or use `oscope run --gentle`";
+        add("memory limit", found, advice);
+    }
+    if let Some((busy, all)) = supplies.load
+        && all > 0
+        && busy >= HEAVY * all as f64
+    {
+        let (busy, all) = (significant(busy, 2), counted(all, "processor"));
+        let advice = "`oscope run --gentle` takes a quarter of one, in short bursts";
+        let found = format!("other programs keep {busy} of {all} busy");
+        add("load", found, advice);
+    }
+    let scarce = |disk: &&Disk| is_scarce(disk.free_bytes, disk.total_bytes);
+    for disk in supplies.disks.iter().filter(scarce) {
+        let left = left_of(disk.free_bytes, disk.total_bytes);
+        let (place, holds) = (disk.mount_point.display(), disk.holds);
+        let advice = "choose another directory with `--dir` or another store with `--store`, or `oscope run --gentle`";
+        let found = format!("only {left} are free on {place}, which holds {holds}");
+        add("disk", found, advice);
+    }
+    for battery in supplies.batteries.iter().filter(|it| it.is_discharging) {
+        let mut found = format!("the machine runs on its battery {}", battery.name);
+        if let Some(percent) = battery.percent {
+            found = format!("{found}, {percent} % are left");
+        }
+        let advice = "plug it in: a run takes much power, and saving power slows the clock";
+        add("battery", found, advice);
+    }
+    harms
 }
 
 /// The harm that a run would do, in one line; `None` if there is none.
@@ -67,83 +106,6 @@ fn is_scarce(left_bytes: u64, all_bytes: u64) -> bool {
 
 fn left_of(left_bytes: u64, all_bytes: u64) -> String {
     format!("{:.3} of {:.3}", Bytes(left_bytes), Bytes(all_bytes))
-}
-
-fn memory(supplies: &Supplies) -> Option<Check> {
-    let (left, all) = supplies
-        .memory
-        .filter(|&(left, all)| is_scarce(left, all))?;
-    Some(check(
-        "memory",
-        format!("only {} of memory are available", left_of(left, all)),
-        Effect::Hurts,
-        GENTLE,
-    ))
-}
-
-fn group(supplies: &Supplies) -> Option<Check> {
-    let GroupRoom {
-        limit_bytes,
-        left_bytes,
-    } = supplies
-        .group
-        .filter(|room| is_scarce(room.left_bytes, room.limit_bytes))?;
-    Some(check(
-        "memory limit",
-        format!(
-            "the control group leaves only {} of memory",
-            left_of(left_bytes, limit_bytes)
-        ),
-        Effect::Hurts,
-        "the kernel may kill a program of the group: raise the limit, or use `oscope run --gentle`",
-    ))
-}
-
-fn load(supplies: &Supplies) -> Option<Check> {
-    let (busy, all) = supplies.load?;
-    (all > 0 && busy >= HEAVY * all as f64).then(|| {
-        check(
-            "load",
-            format!(
-                "other programs keep {} of {} busy",
-                significant(busy, 2),
-                counted(all, "processor")
-            ),
-            Effect::Hurts,
-            "`oscope run --gentle` takes a quarter of one, in short bursts",
-        )
-    })
-}
-
-fn disk(disk: &Disk) -> Option<Check> {
-    is_scarce(disk.free_bytes, disk.total_bytes).then(|| {
-        check(
-            "disk",
-            format!(
-                "only {} are free on {}, which holds {}",
-                left_of(disk.free_bytes, disk.total_bytes),
-                disk.mount_point.display(),
-                disk.holds
-            ),
-            Effect::Hurts,
-            "choose another directory with `--dir` or another store with `--store`, or \
-             `oscope run --gentle`",
-        )
-    })
-}
-
-fn battery(battery: &Battery) -> Option<Check> {
-    battery.is_discharging.then(|| {
-        let left = battery
-            .percent
-            .map_or_else(String::new, |percent| format!(", {percent} % are left"));
-        check(
-            "battery",
-            format!("the machine runs on its battery {}{left}", battery.name),
-            Effect::Hurts,
-            "plug it in: a run takes much power, and saving power slows the clock",
-        )
-    })
 }
 
 #[cfg(test)]
@@ -203,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plenty_or_unknown_is_not_spoken_of() {
+    fn what_is_plenty_or_unknown_is_no_harm() {
         let plenty = Supplies {
             memory: Some((9000 * MIB, 256_000 * MIB)),
             load: Some((1.9, 4)),

@@ -1,6 +1,6 @@
 //! Sizes, durations and rates, with their notations.
 
-use super::scale::{ParseQuantityError, Scale, Scales};
+use super::scale::{ParseQuantityError, Scales};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,23 +34,23 @@ const SIZES: Scales = Scales {
     quantity: "size",
     example: "512KiB",
     printed: &[
-        Scale::new("B", 1.0),
-        Scale::new("KiB", KIB),
-        Scale::new("MiB", KIB * KIB),
-        Scale::new("GiB", KIB * KIB * KIB),
-        Scale::new("TiB", KIB * KIB * KIB * KIB),
+        ("B", 1.0),
+        ("KiB", KIB),
+        ("MiB", KIB * KIB),
+        ("GiB", KIB * KIB * KIB),
+        ("TiB", KIB * KIB * KIB * KIB),
     ],
     understood: &[
-        Scale::new("K", KIB),
-        Scale::new("k", KIB),
-        Scale::new("M", KIB * KIB),
-        Scale::new("G", KIB * KIB * KIB),
-        Scale::new("T", KIB * KIB * KIB * KIB),
-        Scale::new("kB", 1e3),
-        Scale::new("KB", 1e3),
-        Scale::new("MB", 1e6),
-        Scale::new("GB", 1e9),
-        Scale::new("TB", 1e12),
+        ("K", KIB),
+        ("k", KIB),
+        ("M", KIB * KIB),
+        ("G", KIB * KIB * KIB),
+        ("T", KIB * KIB * KIB * KIB),
+        ("kB", 1e3),
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
     ],
 };
 
@@ -101,18 +101,14 @@ const TIMES: Scales = Scales {
     quantity: "length of time",
     example: "250us",
     printed: &[
-        Scale::new("ns", 1.0),
-        Scale::new("µs", 1e3),
-        Scale::new("ms", 1e6),
-        Scale::new("s", 1e9),
-        Scale::new("min", 60e9),
-        Scale::new("h", 3600e9),
+        ("ns", 1.0),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("min", 60e9),
+        ("h", 3600e9),
     ],
-    understood: &[
-        Scale::new("us", 1e3),
-        Scale::new("m", 60e9),
-        Scale::new("d", 86_400e9),
-    ],
+    understood: &[("us", 1e3), ("m", 60e9), ("d", 86_400e9)],
 };
 
 impl From<Duration> for Nanoseconds {
@@ -158,18 +154,18 @@ const BYTES: Scales = Scales {
     quantity: "transfer rate",
     example: "100MiB/s",
     printed: &[
-        Scale::new("B/s", 1.0),
-        Scale::new("KiB/s", KIB),
-        Scale::new("MiB/s", KIB * KIB),
-        Scale::new("GiB/s", KIB * KIB * KIB),
-        Scale::new("TiB/s", KIB * KIB * KIB * KIB),
+        ("B/s", 1.0),
+        ("KiB/s", KIB),
+        ("MiB/s", KIB * KIB),
+        ("GiB/s", KIB * KIB * KIB),
+        ("TiB/s", KIB * KIB * KIB * KIB),
     ],
     understood: &[
-        Scale::new("kB/s", 1e3),
-        Scale::new("MB/s", 1e6),
-        Scale::new("GB/s", 1e9),
-        Scale::new("Mbit/s", 125e3),
-        Scale::new("Gbit/s", 125e6),
+        ("kB/s", 1e3),
+        ("MB/s", 1e6),
+        ("GB/s", 1e9),
+        ("Mbit/s", 125e3),
+        ("Gbit/s", 125e6),
     ],
 };
 
@@ -177,10 +173,10 @@ const OPERATIONS: Scales = Scales {
     quantity: "rate",
     example: "1.5Mops/s",
     printed: &[
-        Scale::new("ops/s", 1.0),
-        Scale::new("kops/s", 1e3),
-        Scale::new("Mops/s", 1e6),
-        Scale::new("Gops/s", 1e9),
+        ("ops/s", 1.0),
+        ("kops/s", 1e3),
+        ("Mops/s", 1e6),
+        ("Gops/s", 1e9),
     ],
     understood: &[],
 };

@@ -152,12 +152,10 @@ impl Quantity {
     /// The value times `factor`.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
-        let ends = |interval: Interval| (interval.low * factor, interval.high * factor);
-        let interval = self.interval.map(ends);
+        let times = |value: f64| value * factor;
         Self {
-            value: self.value * factor,
-            interval: interval
-                .and_then(|(one, other)| Interval::new(one.min(other), one.max(other))),
+            value: times(self.value),
+            interval: self.interval.and_then(|interval| interval.map(times)),
             ..self
         }
     }

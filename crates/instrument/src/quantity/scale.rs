@@ -3,17 +3,7 @@
 use std::fmt;
 
 /// A unit's symbol and the number of base units in it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    pub(super) symbol: &'static str,
-    pub(super) factor: f64,
-}
-
-impl Scale {
-    pub(super) const fn new(symbol: &'static str, factor: f64) -> Self {
-        Self { symbol, factor }
-    }
-}
+pub(super) type Scale = (&'static str, f64);
 
 /// The units of one quantity: those used for printing (ascending, the base unit first), and those
 /// that parsing also accepts.
@@ -44,19 +34,16 @@ impl Scales {
             return Err(self.no_number(text));
         }
         let unit = match unit.trim_start() {
-            "" => self.printed[0].symbol,
+            "" => self.printed[0].0,
             unit => unit,
         };
-        let factor = self
-            .all()
-            .find(|scale| scale.symbol == unit)
-            .map(|scale| scale.factor)
-            .ok_or_else(|| {
-                let known: Vec<&str> = self.all().map(|scale| scale.symbol).collect();
-                let known = known.join(", ");
-                self.refused(text, format!("the unit '{unit}' is not one of {known}"))
-            })?;
-        Ok((number, factor))
+        let scale = self.all().find(|(symbol, _)| *symbol == unit);
+        let (_, factor) = scale.ok_or_else(|| {
+            let known: Vec<&str> = self.all().map(|(symbol, _)| *symbol).collect();
+            let known = known.join(", ");
+            self.refused(text, format!("the unit '{unit}' is not one of {known}"))
+        })?;
+        Ok((number, *factor))
     }
 
     /// The value of `text` in base units; negative and infinite values are errors.
@@ -103,38 +90,32 @@ impl Scales {
 
     /// `value` in the largest unit that does not make the text longer.
     pub(super) fn exact(&self, value: f64) -> String {
-        let fits = |scale: &&Scale| {
-            let scaled = value / scale.factor;
+        let fits = |(_, factor): &&Scale| {
+            let scaled = value / factor;
             scaled.abs() >= 1.0
-                && (scaled * scale.factor).to_bits() == value.to_bits()
+                && (scaled * factor).to_bits() == value.to_bits()
                 && scaled.to_string().len() <= value.to_string().len()
         };
-        let scale = self
-            .printed
-            .iter()
-            .rev()
-            .find(fits)
-            .unwrap_or(&self.printed[0]);
-        format!("{} {}", value / scale.factor, scale.symbol)
+        let (symbol, factor) = self.printed.iter().rfind(fits).unwrap_or(&self.printed[0]);
+        format!("{} {symbol}", value / factor)
     }
 
     fn rounded(&self, value: f64, digits: usize) -> String {
-        let reaches = |scale: &Scale| value.abs() >= scale.factor;
-        let mut index = self.printed.iter().rposition(reaches).unwrap_or(0);
+        let reaches = |(_, factor): &Scale| value.abs() >= *factor;
+        let index = self.printed.iter().rposition(reaches).unwrap_or(0);
+        let (symbol, factor) = self.printed[index];
+        let text = significant(value / factor, digits);
         // 1023.97 MiB/s would round up to 1024 MiB/s: the next unit is better.
-        if let Some(next) = self.printed.get(index + 1) {
-            let text = significant(value / self.printed[index].factor, digits);
-            let full = next.factor / self.printed[index].factor;
-            if text.parse::<f64>().is_ok_and(|shown| shown.abs() >= full) {
-                index += 1;
+        let is_full = |next: &f64| {
+            let shown = text.parse::<f64>();
+            shown.is_ok_and(|shown| shown.abs() >= next / factor)
+        };
+        match self.printed.get(index + 1) {
+            Some((next, of_next)) if is_full(of_next) => {
+                format!("{} {next}", significant(value / of_next, digits))
             }
+            _ => format!("{text} {symbol}"),
         }
-        let scale = self.printed[index];
-        format!(
-            "{} {}",
-            significant(value / scale.factor, digits),
-            scale.symbol
-        )
     }
 
     fn all(&self) -> impl Iterator<Item = &'static Scale> {

@@ -21,7 +21,6 @@ const GLANCE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct LimitedExecutor {
     workers: WorkerExecutor,
-    limits: Limits,
     pace: Pace,
     wear: Wear,
     /// This program's use before the run.
@@ -44,13 +43,15 @@ impl LimitedExecutor {
         };
         let started_ns = now_ns();
         Ok(Self {
-            pace: Pace::new(&limits, spent(started_ns, before)),
+            pace: Pace {
+                limits,
+                last: spent(started_ns, before),
+            },
             wear: Wear {
                 limit_bytes: limits.written_bytes,
                 ..Wear::default()
             },
             workers,
-            limits,
             before,
             started_ns,
             used: Used::default(),
@@ -62,7 +63,7 @@ impl LimitedExecutor {
     /// # Errors
     /// If the system no longer reports the use.
     pub fn finish(mut self) -> platform::Result<Option<Used>> {
-        if self.limits.is_none() {
+        if self.workers.limits.is_none() {
             return Ok(None);
         }
         self.rest()?;
@@ -123,7 +124,9 @@ impl LimitedExecutor {
             .wear
             .allows(written_bytes, experiment, request.space_bytes)
         {
-            let reason = Bound::Written.reason(&self.limits).unwrap_or_default();
+            let reason = Bound::Written
+                .reason(&self.workers.limits)
+                .unwrap_or_default();
             return Err(BatchError::Beyond(format!(
                 "{reason}: {:.3} are written already",
                 Bytes(written_bytes)
@@ -145,7 +148,7 @@ impl LimitedExecutor {
 
 impl Executor for LimitedExecutor {
     fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>> {
-        if self.limits.is_none() {
+        if self.workers.limits.is_none() {
             return self.workers.execute(request);
         }
         let visits: Vec<Request> = request.apart().collect();
@@ -161,7 +164,7 @@ impl Executor for LimitedExecutor {
     }
 
     fn used_with(&self, request: &Request) -> Option<Used> {
-        if self.limits.is_none() {
+        if self.workers.limits.is_none() {
             return None;
         }
         let used = self.used().ok()?;
@@ -240,22 +243,12 @@ struct Spent {
 /// burst later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pace {
-    processor_share: Option<f64>,
-    bytes_per_second: Option<f64>,
+    limits: Limits,
     /// Use at the end of the last rest.
     last: Spent,
 }
 
 impl Pace {
-    /// The pace for `limits`, starting at `start`.
-    pub fn new(limits: &Limits, start: Spent) -> Self {
-        Self {
-            processor_share: limits.processor_percent.map(|percent| percent / 100.0),
-            bytes_per_second: limits.bytes_per_second,
-            last: start,
-        }
-    }
-
     /// CPU time since the last rest, in ns.
     pub fn burst_ns(&self, now: Spent) -> u64 {
         now.cpu_ns.saturating_sub(self.last.cpu_ns)
@@ -265,10 +258,11 @@ impl Pace {
     pub fn rest_ns(&self, now: Spent) -> u64 {
         let worked_ns = now.at_ns.saturating_sub(self.last.at_ns);
         let bytes = now.bytes.saturating_sub(self.last.bytes) as f64;
-        let by_processor = self
-            .processor_share
-            .map(|share| self.burst_ns(now) as f64 / share);
-        let by_disk = self.bytes_per_second.map(|rate| bytes * 1e9 / rate);
+        let burst_ns = self.burst_ns(now) as f64;
+        let percent = self.limits.processor_percent;
+        let by_processor = percent.map(|percent| burst_ns * 100.0 / percent);
+        let rate = self.limits.bytes_per_second;
+        let by_disk = rate.map(|rate| bytes * 1e9 / rate);
         let cycle_ns = by_processor.into_iter().chain(by_disk).fold(0.0, f64::max);
         (cycle_ns.ceil() as u64).saturating_sub(worked_ns)
     }
@@ -298,12 +292,18 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
+    fn pace(limits: Limits) -> Pace {
+        Pace {
+            limits,
+            last: Spent::default(),
+        }
+    }
+
     fn quarter() -> Pace {
-        let limits = Limits {
+        pace(Limits {
             processor_percent: Some(25.0),
             ..Limits::default()
-        };
-        Pace::new(&limits, Spent::default())
+        })
     }
 
     fn at(at_ns: u64, cpu_ns: u64) -> Spent {
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn without_a_limit_there_is_no_rest() {
-        let pace = Pace::new(&Limits::default(), Spent::default());
+        let pace = pace(Limits::default());
         assert_eq!(pace.rest_ns(at(SECOND, 9 * SECOND)), 0);
     }
 
@@ -347,7 +347,7 @@ mod tests {
                 bytes_per_second: Some(rate),
                 ..Limits::default()
             };
-            let mut pace = Pace::new(&limits, Spent::default());
+            let mut pace = pace(limits);
             let mut now = Spent::default();
             for (wall_ns, processors, bytes) in bursts {
                 let before = now;

@@ -27,13 +27,14 @@ pub(super) struct Passes<'p> {
     pub experiments: Vec<RunningExperiment<'p>>,
     random: Random,
     speed: Speeds,
-    /// Numbers of the passes that are being made: over the points that come first, or over all.
+    /// Numbers of the passes that are being made.
     numbers: Range<usize>,
+    /// True during the passes over the points that come first.
     is_over_first: bool,
     begun_ns: f64,
     /// The end of the time for these passes.
     end_ns: f64,
-    /// Numbers and time of the whole run.
+    /// The number after that of the run's last pass, and the end of its time.
     last: usize,
     run_end_ns: f64,
     /// True once the user knows which points the time will not reach.
@@ -44,11 +45,12 @@ pub(super) struct Passes<'p> {
 type Visit = (usize, usize);
 
 /// The visits of one process.
-#[derive(Debug, PartialEq)]
 struct Process {
     experiment: usize,
     /// Different ones, in random order.
     points: Vec<usize>,
+    /// Their expected time in ns; `None` if the process may get no more visits.
+    shared_ns: Option<f64>,
 }
 
 /// A process ends after about this time, in ns: a stop that loses its samples then loses little.
@@ -137,11 +139,16 @@ impl<'p> Passes<'p> {
         } else {
             0.0
         };
-        let mut in_pass_ns = self.expected_of_all_ns(&processes);
+        let all = processes.iter();
+        let all_ns = all.map(|process| self.expected_ns(process.experiment, &process.points));
+        let mut in_pass_ns: f64 = all_ns.sum();
         let mut last = None;
         let mut done = 0;
         let mut visited = BTreeSet::new();
-        for Process { experiment, points } in processes {
+        for Process {
+            experiment, points, ..
+        } in processes
+        {
             if self.is_over(runner) || self.left_ns(runner) < kept_ns {
                 break;
             }
@@ -222,13 +229,6 @@ impl<'p> Passes<'p> {
         let measured = &self.experiments[experiment];
         let visits = points.iter().map(|point| measured.expected_ns(*point));
         visits.map(Option::unwrap_or_default).sum()
-    }
-
-    /// The same for all of these processes.
-    fn expected_of_all_ns(&self, processes: &[Process]) -> f64 {
-        let all = processes.iter();
-        all.map(|process| self.expected_ns(process.experiment, &process.points))
-            .sum()
     }
 
     /// True if earlier runs show the cost of a visit.
@@ -342,7 +342,7 @@ impl<'p> Passes<'p> {
             let in_this_pass = expected / passes as f64;
             // Rounded at random, so that the mean over the passes is what was expected.
             let count = (in_this_pass + self.random.uniform()) as usize;
-            // Early visits show which points need more.
+            // Visits that an estimate needs are made early: they show which points need more.
             let needs_one = candidate.missing > 0 && expected >= candidate.missing as f64;
             let count = count.max(usize::from(needs_one));
             visits.extend(std::iter::repeat_n(visit, count));
@@ -358,57 +358,36 @@ impl<'p> Passes<'p> {
         let mut visits = visits.to_vec();
         self.random.shuffle(&mut visits);
         visits.sort_by_key(|(experiment, _)| turns[*experiment]);
-        let mut grouping = Grouping::default();
+        let mut processes = Vec::new();
         for (experiment, point) in visits {
             let measured = &self.experiments[experiment];
             let visit_ns = measured.shares_process(point).then(|| {
                 let expected_ns = measured.expected_ns(point);
                 expected_ns.unwrap_or(LONGEST_PROCESS_NS / FEW_VISITS)
             });
-            grouping.add(experiment, point, visit_ns);
+            add(&mut processes, experiment, point, visit_ns);
         }
-        grouping.processes
+        processes
     }
 }
 
-/// Visits, put together into processes.
-#[derive(Default)]
-struct Grouping {
-    processes: Vec<Process>,
-    /// The processes that may get more visits, with the expected time of each so far in ns.
-    shared: Vec<(usize, f64)>,
-}
-
-impl Grouping {
-    /// Adds a visit that is expected to take `visit_ns`, or whose point shares its process with no
-    /// other: to the first process of its experiment that has room and does not visit the same point.
-    fn add(&mut self, experiment: usize, point: usize, visit_ns: Option<f64>) {
-        let Some(visit_ns) = visit_ns else {
-            self.begin(experiment, point);
-            return;
-        };
-        let processes = &mut self.processes;
-        let with_room = self.shared.iter_mut().find(|(index, expected_ns)| {
-            let process = &processes[*index];
-            process.experiment == experiment
-                && !process.points.contains(&point)
-                && *expected_ns + visit_ns <= LONGEST_PROCESS_NS
-        });
-        if let Some((index, expected_ns)) = with_room {
-            processes[*index].points.push(point);
-            *expected_ns += visit_ns;
-        } else {
-            let index = self.begin(experiment, point);
-            self.shared.push((index, visit_ns));
-        }
-    }
-
-    fn begin(&mut self, experiment: usize, point: usize) -> usize {
-        self.processes.push(Process {
+/// Adds a visit that is expected to take `visit_ns`, or whose point shares its process with no other: to the
+/// first process of its experiment that has room and does not visit the same point.
+fn add(processes: &mut Vec<Process>, experiment: usize, point: usize, visit_ns: Option<f64>) {
+    let with_room = processes.iter_mut().find_map(|process| {
+        let both_ns = process.shared_ns? + visit_ns?;
+        let has_room = both_ns <= LONGEST_PROCESS_NS && !process.points.contains(&point);
+        (has_room && process.experiment == experiment).then_some((process, both_ns))
+    });
+    if let Some((process, both_ns)) = with_room {
+        process.points.push(point);
+        process.shared_ns = Some(both_ns);
+    } else {
+        processes.push(Process {
             experiment,
             points: vec![point],
+            shared_ns: visit_ns,
         });
-        self.processes.len() - 1
     }
 }
 
@@ -526,31 +505,36 @@ impl<'c> Shares<'c> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidate, Grouping, LONGEST_PROCESS_NS, expected_visits, out_of_reach};
+    use super::{Candidate, LONGEST_PROCESS_NS, add, expected_visits, out_of_reach};
     use proptest::prelude::*;
 
-    fn points(grouping: &Grouping) -> Vec<&[usize]> {
-        let processes = grouping.processes.iter();
-        processes.map(|process| &process.points[..]).collect()
+    /// The points of the processes that make these visits: experiment, point and expected time of each.
+    fn processes(visits: &[(usize, usize, Option<f64>)]) -> Vec<Vec<usize>> {
+        let mut processes = Vec::new();
+        for &(experiment, point, visit_ns) in visits {
+            add(&mut processes, experiment, point, visit_ns);
+        }
+        processes
+            .into_iter()
+            .map(|process| process.points)
+            .collect()
     }
 
     #[test]
     fn a_process_visits_each_point_once_and_no_more_than_it_has_time_for() {
-        let mut grouping = Grouping::default();
-        for point in [1, 2, 1, 3, 4, 4] {
-            grouping.add(0, point, Some(LONGEST_PROCESS_NS / 3.0));
-        }
-        assert_eq!(points(&grouping), [&[1, 2, 3][..], &[1, 4], &[4]]);
+        let visits = [1, 2, 1, 3, 4, 4].map(|point| (0, point, Some(LONGEST_PROCESS_NS / 3.0)));
+        assert_eq!(processes(&visits), [&[1, 2, 3][..], &[1, 4], &[4]]);
     }
 
     #[test]
     fn visits_of_other_experiments_and_points_that_share_nothing_stay_apart() {
-        let mut grouping = Grouping::default();
-        grouping.add(0, 1, Some(1.0));
-        grouping.add(0, 2, None);
-        grouping.add(1, 3, Some(1.0));
-        grouping.add(0, 4, Some(1.0));
-        assert_eq!(points(&grouping), [&[1, 4][..], &[2], &[3]]);
+        let visits = [
+            (0, 1, Some(1.0)),
+            (0, 2, None),
+            (1, 3, Some(1.0)),
+            (0, 4, Some(1.0)),
+        ];
+        assert_eq!(processes(&visits), [&[1, 4][..], &[2], &[3]]);
     }
 
     const CHEAP: Candidate = Candidate {

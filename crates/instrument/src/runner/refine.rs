@@ -75,8 +75,8 @@ fn bends(curve: &Curve<'_>, metric: &Metric, axis: RefinedAxis) -> Vec<(f64, Poi
             continue;
         }
         for (from, to) in [(*first, *middle), (*middle, *last)] {
-            let between = axis.middle(from, to);
-            gaps.extend(between.map(|at| (miss, moved(point, axis.name, at))));
+            let at = axis.middle(from, to);
+            gaps.extend(at.map(|at| (miss, (*point).clone().with(axis.name, at))));
         }
     }
     gaps
@@ -92,17 +92,6 @@ impl RefinedAxis {
         let middle = (middle.round() as u64).checked_mul(self.step)?;
         (from < middle && middle < to).then_some(middle)
     }
-}
-
-/// The point with another level on one axis.
-fn moved(point: &Point, axis: &str, at: u64) -> Point {
-    point
-        .levels()
-        .fold(Point::new(), |moved, (name, level)| match level {
-            Level::Number(_) if name == axis => moved.with(name, at),
-            Level::Number(number) => moved.with(name, *number),
-            Level::Choice(choice) => moved.with(name, choice.as_str()),
-        })
 }
 
 #[cfg(test)]

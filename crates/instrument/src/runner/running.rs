@@ -4,13 +4,14 @@ use super::event::{EarlierPoint, Ending, Event, ObserverError, Progress};
 use super::executor::{BatchError, Request};
 use super::{Outcome, Runner, refine};
 use crate::core_state::Speeds;
-use crate::estimate::{Estimate, Verdict};
+use crate::estimate::{Estimate, FEWEST_PROCESSES, Verdict};
 use crate::experiment::{Definition, Metric};
 use crate::noise::{self, Warning};
 use crate::plan::{Planned, Precision, VisitCosts};
 use crate::point::Point;
 use crate::sample::Batch;
 use crate::sampler::Task;
+use crate::statistics::summary::mean;
 use std::fs;
 
 /// An experiment with its points.
@@ -130,14 +131,27 @@ impl<'p> RunningExperiment<'p> {
         let _ = fs::remove_dir_all(runner.scratch_of(&self.planned.definition.id));
     }
 
-    /// The point at `index` as the schedule sees it.
+    /// The point at `index` as the schedule sees it. The first visit may have made files that later visits
+    /// find, so its cost counts only until there is another. A point without visits costs what it did in
+    /// earlier runs, else as much as the others on average.
     pub fn candidate(&self, index: usize) -> Candidate {
-        let visits = self.open.iter().flat_map(Open::costs_ns);
-        let (sum_ns, count) = visits.fold((0.0, 0_usize), |(sum_ns, count), visit_ns| {
-            (sum_ns + visit_ns, count + 1)
-        });
-        let usual_ns = sum_ns / count.max(1) as f64;
-        self.open[index].candidate(&self.planned.definition, self.precision, usual_ns)
+        let open = &self.open[index];
+        let later = match &open.visits_ns[..] {
+            [_, later @ ..] if !later.is_empty() => later,
+            visits => visits,
+        };
+        let usual_ns = || {
+            let costs: Vec<f64> = self.open.iter().flat_map(Open::costs_ns).collect();
+            mean(&costs)
+        };
+        let visit_ns = mean(later).or(open.known_ns).or_else(usual_ns);
+        let missing = open.missing_visits();
+        let mut missed = open.missed(&self.planned.definition, self.precision);
+        Candidate {
+            visit_ns: visit_ns.unwrap_or(0.0).max(1.0),
+            missing,
+            is_wide: missing == 0 && missed.next().is_some(),
+        }
     }
 
     /// Expected wall time of a visit in ns; `None` before the first visit to any point, unless an
@@ -192,7 +206,7 @@ impl<'p> RunningExperiment<'p> {
         let rest_ns = (elapsed_ns - all_ns as f64) / indices.len() as f64;
         for (done, (index, taken)) in (progress.done..).zip(indices.into_iter().zip(executed)) {
             let visit_ns = own_ns(&taken) as f64 + rest_ns;
-            self.open[index].spent(visit_ns);
+            self.open[index].visits_ns.push(visit_ns.max(0.0));
             let progress = Progress { done, ..progress };
             self.note(index, taken, runner, progress, speeds)?;
         }
@@ -230,7 +244,9 @@ impl<'p> RunningExperiment<'p> {
         batch.pass = Some(progress.pass as u32);
         speeds.note(&mut batch);
         let open = &mut self.open[index];
-        open.add(definition, batch);
+        open.disturbances.clear();
+        open.batches.push(batch);
+        open.estimates = Estimate::all(definition, &open.batches);
         runner.announce(&Event::Taken {
             definition,
             point: &open.point,
@@ -241,28 +257,28 @@ impl<'p> RunningExperiment<'p> {
     }
 
     fn request(&self, indices: &[usize], runner: &Runner<'_>, seed: u64) -> Request {
-        let calibration = runner.calibration.clone();
-        let scratch = runner.scratch_of(&self.planned.definition.id);
         let points: Vec<Point> = indices
             .iter()
             .map(|index| self.open[*index].point.clone())
             .collect();
+        let experiment = self.planned.experiment;
         let alone = points.first().filter(|_| points.len() == 1);
-        let least_ns = points
-            .iter()
-            .map(|point| self.planned.experiment.least_ns(point));
+        let least_ns = points.iter().map(|point| experiment.least_ns(point));
         let precision = Precision {
             batch_ns: least_ns.fold(self.precision.batch_ns, u64::max),
             ..self.precision
         };
         Request {
             experiment: self.planned.definition.id.clone(),
-            confinement: alone.and_then(|point| self.planned.experiment.confinement(point)),
+            confinement: alone.and_then(|point| experiment.confinement(point)),
             points,
             space_bytes: self.planned.space_bytes,
             task: Task {
+                precision,
+                calibration: runner.calibration.clone(),
+                scratch: runner.scratch_of(&self.planned.definition.id),
                 given: runner.given.clone(),
-                ..Task::new(&precision, calibration, scratch, seed)
+                seed,
             },
         }
     }
@@ -344,7 +360,7 @@ struct Open {
     pub batches: Vec<Batch>,
     pub estimates: Vec<Estimate>,
     pub ending: Option<Ending>,
-    /// Wall time of each visit in ns, with the rests that limits ask for.
+    /// Wall time of each visit in ns, successful or not, with the rests that limits ask for.
     pub visits_ns: Vec<f64>,
     /// Wall time of a visit in earlier runs of the machine, in ns.
     known_ns: Option<f64>,
@@ -377,13 +393,6 @@ impl Open {
         }
     }
 
-    /// Adds a batch.
-    pub fn add(&mut self, definition: &Definition, batch: Batch) {
-        self.disturbances.clear();
-        self.batches.push(batch);
-        self.estimates = Estimate::all(definition, &self.batches);
-    }
-
     /// True if this run or an earlier one shows the wall time of a visit.
     pub fn has_known_cost(&self) -> bool {
         self.known_ns.is_some() || !self.visits_ns.is_empty()
@@ -393,11 +402,6 @@ impl Open {
     pub fn costs_ns(&self) -> impl Iterator<Item = f64> {
         let known_ns = self.known_ns.filter(|_| self.visits_ns.is_empty());
         self.visits_ns.iter().copied().chain(known_ns)
-    }
-
-    /// Records the wall time of a visit, successful or not.
-    pub fn spent(&mut self, visit_ns: f64) {
-        self.visits_ns.push(visit_ns.max(0.0));
     }
 
     /// Records a disturbed attempt; true if a retry is worthwhile.
@@ -414,20 +418,15 @@ impl Open {
         definition: &Definition,
         precision: Precision,
     ) -> Ending {
+        let is_known =
+            self.missing_visits() == 0 && self.missed(definition, precision).next().is_none();
         match self.disturbances.last() {
-            _ if self.is_known(definition, precision) => Ending::TargetReached,
+            _ if is_known => Ending::TargetReached,
             Some(reason) if self.batches.is_empty() && *ending == Ending::BudgetUsed => {
                 Ending::Failed(reason.clone())
             }
             _ => ending.clone(),
         }
-    }
-
-    /// True if every metric with a target has reached it, with enough processes in enough passes.
-    pub fn is_known(&self, definition: &Definition, precision: Precision) -> bool {
-        !self.batches.is_empty()
-            && self.missing_visits(precision) == 0
-            && self.missed(definition, precision).next().is_none()
     }
 
     /// The estimates that have not reached the target.
@@ -445,32 +444,7 @@ impl Open {
     }
 
     /// Visits missing to the fewest on which an estimate may rest.
-    fn missing_visits(&self, precision: Precision) -> usize {
-        precision.min_processes.saturating_sub(self.batches.len())
-    }
-
-    /// The point as the schedule sees it. The first visit may have made files that later visits find,
-    /// so its cost counts only until there is another. A point without visits costs what it did in
-    /// earlier runs, else `usual_ns`.
-    pub fn candidate(
-        &self,
-        definition: &Definition,
-        precision: Precision,
-        usual_ns: f64,
-    ) -> Candidate {
-        let later = match &self.visits_ns[..] {
-            [_, later @ ..] if !later.is_empty() => later,
-            visits => visits,
-        };
-        let visit_ns = match later.len() {
-            0 => self.known_ns.unwrap_or(usual_ns),
-            visits => later.iter().sum::<f64>() / visits as f64,
-        };
-        let missing = self.missing_visits(precision);
-        Candidate {
-            visit_ns: visit_ns.max(1.0),
-            missing,
-            is_wide: missing == 0 && self.missed(definition, precision).next().is_some(),
-        }
+    fn missing_visits(&self) -> usize {
+        FEWEST_PROCESSES.saturating_sub(self.batches.len())
     }
 }

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn more_idle_time_than_there_was_tells_nothing() {
+    fn more_idle_time_than_there_was_gives_no_shares() {
         let mut after = look(1000, 0);
         let times = after.times.as_mut().unwrap();
         times.total.idle_ns *= 3;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_time_tells_nothing() {
+    fn a_short_time_gives_no_shares() {
         assert_eq!(look(100, 0).shares_since(&look(0, 0)), None);
     }
 

@@ -234,35 +234,38 @@ impl WorkerExecutor {
         let taken = self.take_in(memory_group.as_ref(), request);
         let peak_bytes = memory_group.as_ref().and_then(MemoryGroup::peak_bytes);
         self.group_peak_bytes = self.group_peak_bytes.max(peak_bytes);
-        taken.map_err(|error| match (error, request.confinement) {
-            (BatchError::Worker(reason), limit) => match (self.blame(reason, peak_bytes), limit) {
-                (BatchError::Worker(reason), Some(limit)) => {
-                    BatchError::Unsupported(with_limit(&reason, limit))
-                }
-                (error, _) => error,
-            },
-            (error, _) => error,
+        taken.map_err(|error| match error {
+            BatchError::Worker(reason) => self.blame(reason, peak_bytes, request.confinement),
+            other => other,
         })
     }
 
-    /// The error for a worker that died: it ran out of memory if its group was full or an
-    /// allocation failed.
-    fn blame(&self, reason: String, peak_bytes: Option<u64>) -> BatchError {
+    /// The error for a worker that died. In a run with limits it ran out of memory if its group was full or an
+    /// allocation failed. Where the limit is part of the question, it is a likely cause.
+    fn blame(
+        &self,
+        reason: String,
+        peak_bytes: Option<u64>,
+        confinement: Option<Confinement>,
+    ) -> BatchError {
         /// The standard library's message before it aborts. Stable Rust has no other way to learn the
         /// cause of the abort but a custom allocator, which would be part of each measurement.
         const NO_MEMORY: &str = "memory allocation of";
-        let Some(beyond) = Bound::Memory.reason(&self.limits) else {
-            return BatchError::Worker(reason);
-        };
         let limit_bytes = self
             .limits
             .memory_bytes
             .map(|limit| self.group_bytes(limit));
         let was_full = peak_bytes.is_some() && peak_bytes >= limit_bytes;
-        if was_full || reason.contains(NO_MEMORY) {
-            BatchError::Beyond(format!("{beyond}: {reason}"))
-        } else {
-            BatchError::Worker(reason)
+        match (Bound::Memory.reason(&self.limits), confinement) {
+            (Some(beyond), _) if was_full || reason.contains(NO_MEMORY) => {
+                BatchError::Beyond(format!("{beyond}: {reason}"))
+            }
+            (_, Some(limit)) => BatchError::Unsupported(format!(
+                "{reason}, with its memory limited to {}: the system stops a process that it cannot \
+                 keep within its limit",
+                Bytes(limit.memory_bytes)
+            )),
+            _ => BatchError::Worker(reason),
         }
     }
 
@@ -296,7 +299,7 @@ impl WorkerExecutor {
         let visits = request.points.len() as u64;
         let deadline_ns = started_ns
             .saturating_add(self.patience.as_nanos() as u64)
-            .saturating_add(request.task.batch_ns.saturating_mul(2 * visits));
+            .saturating_add(request.task.precision.batch_ns.saturating_mul(2 * visits));
         worker
             .send(&line, deadline_ns, self.interrupt.flag())
             .map_err(broken)?;
@@ -393,15 +396,6 @@ fn check_binding(limit_bytes: u64, available_bytes: Option<u64>) -> Result<(), B
     }
 }
 
-/// The reason of a worker with limited memory that died: the limit is a likely cause.
-fn with_limit(reason: &str, limit: Confinement) -> String {
-    format!(
-        "{reason}, with its memory limited to {}: the system stops a process that it cannot keep \
-         within its limit",
-        Bytes(limit.memory_bytes)
-    )
-}
-
 fn refused(error: &platform::Error) -> BatchError {
     if error.is_unavailable() {
         BatchError::Unsupported(error.to_string())
@@ -461,6 +455,7 @@ mod tests {
 mod pauses {
     use super::{Batch, Executor, Interrupt, Point, Request, Task, Visited, WorkerExecutor};
     use crate::clock::calibrate;
+    use crate::setting::Profile;
 
     /// A process that is continued was stopped before.
     #[test]
@@ -491,16 +486,12 @@ mod pauses {
             points: vec![Point::new()],
             confinement: None,
             space_bytes: 0,
-            task: Task {
-                samples: 1,
-                legs: 1,
-                leg_ns: 1,
-                batch_ns: 1,
-                calibration: calibrate(),
-                scratch: dir.path().into(),
-                given: crate::given::Givens::default(),
-                seed: 1,
-            },
+            task: Task::new(
+                Profile::Quick.precision(),
+                calibrate(),
+                dir.path().into(),
+                1,
+            ),
         };
         let measured = executor.execute(&request);
         assert!(matches!(measured[..], [Ok(_)]), "{measured:?}");

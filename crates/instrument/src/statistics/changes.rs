@@ -9,12 +9,12 @@
 //! Statistical Association 107, 2012). σ is estimated from the differences of neighbours, of which
 //! a change of level affects only one.
 
+use super::Estimated;
 use super::linear::weighted_line;
 use super::moderation::Moderated;
 use super::student::ratio_estimate;
 use super::student::{logarithms, t_quantile};
 use super::summary::{NORMAL_SCALE, mean, median};
-use super::{Confidence, Estimated};
 
 /// A change of level.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +58,7 @@ pub fn changes(values: &[f64]) -> Vec<Change> {
             Some(Change {
                 at,
                 between: as_good(&sums, from, at, to, AS_GOOD * variance),
-                ratio: ratio_estimate(after, before, Confidence::NINETY_FIVE)?,
+                ratio: ratio_estimate(after, before)?,
             })
         })
         .collect()
@@ -259,7 +259,7 @@ fn drift(logarithms: &[f64], bounds: &[usize], margin: f64) -> Option<Departure>
     let len = logarithms.len() as f64;
     let times: Vec<f64> = (0..logarithms.len()).map(|time| time as f64).collect();
     let weights = vec![1.0; logarithms.len()];
-    let line = weighted_line(&times, logarithms, &weights, Confidence::NINETY_FIVE)?;
+    let line = weighted_line(&times, logarithms, &weights)?;
     let misfit = |squares: f64, parameters: usize| {
         len * (squares / len).max(LEAST_DEVIATION.powi(2)).ln() + parameters as f64 * len.ln()
     };
@@ -275,17 +275,16 @@ fn drift(logarithms: &[f64], bounds: &[usize], margin: f64) -> Option<Departure>
     }
     let reach = line.slope.interval?.half_width();
     let degrees = len - 2.0;
-    let deviation = reach / t_quantile(Confidence::NINETY_FIVE, degrees)?;
+    let deviation = reach / t_quantile(degrees)?;
     let whole = Moderated {
         difference: line.slope.centre * (len - 1.0),
         standard_error: deviation.max(LEAST_DEVIATION / len) * (len - 1.0),
         degrees,
     };
-    let end = |ends: super::Interval| super::Interval::new(ends.low.exp(), ends.high.exp());
     Some(Departure {
         shape: Shape::Drift(Estimated {
             centre: whole.difference.exp(),
-            interval: whole.interval(Confidence::NINETY_FIVE).and_then(end),
+            interval: whole.interval().and_then(|it| it.map(f64::exp)),
         }),
         p_value: (whole.p_beyond(margin) * SHAPES).min(1.0),
     })

@@ -41,7 +41,7 @@ impl Core {
 /// True unless this point's own legs show that sharing adds nothing to its cost: no more of the legs
 /// on a shared core cost more than the usual leg alone than chance allows (two standard deviations of a
 /// fair coin).
-pub(super) fn sharing_costs(visits: &[Visit]) -> bool {
+pub(super) fn sharing_costs(visits: &[&Visit]) -> bool {
     let legs = || visits.iter().flat_map(|visit| &visit.legs);
     let alone = legs().filter(|leg| !leg.core.is_shared());
     let Some(usual) = median(&alone.map(|leg| leg.cost).collect::<Vec<_>>()) else {
@@ -53,29 +53,19 @@ pub(super) fn sharing_costs(visits: &[Visit]) -> bool {
     dearer > count / 2.0 + count.sqrt()
 }
 
-/// A visit, and the legs of it that give the value.
-pub(super) struct Process {
-    pub(super) pass: usize,
-    /// The mean of all legs.
-    pub(super) uncorrected: f64,
-    /// Those during which nothing shared the core, if they are enough and sharing costs something, else
-    /// all.
-    legs: Vec<Leg>,
-}
+impl Visit {
+    /// The mean of all legs; `None` without legs and for numbers that are not finite.
+    pub(super) fn uncorrected(&self) -> Option<f64> {
+        let cost = |leg: &Leg| leg.core.is_sound().then_some(leg.cost);
+        mean(&self.legs.iter().map(cost).collect::<Option<Vec<_>>>()?)
+    }
 
-impl Process {
-    /// `None` without legs and for numbers that are not finite.
-    pub(super) fn of(visit: &Visit, sharing_costs: bool) -> Option<Self> {
-        let is_sound = |leg: &Leg| leg.cost.is_finite() && leg.core.is_sound();
-        if !visit.legs.iter().all(is_sound) {
-            return None;
+    /// The legs during which nothing shared the core, if they are enough, else all.
+    pub(super) fn alone(&self) -> Self {
+        Self {
+            pass: self.pass,
+            legs: enough(&self.legs, |leg| !leg.core.is_shared()),
         }
-        let costs: Vec<f64> = visit.legs.iter().map(|leg| leg.cost).collect();
-        Some(Self {
-            pass: visit.pass,
-            uncorrected: mean(&costs)?,
-            legs: enough(&visit.legs, |leg| !(sharing_costs && leg.core.is_shared())),
-        })
     }
 
     pub(super) fn is_positive(&self) -> bool {
@@ -133,7 +123,7 @@ pub(super) struct Growth {
 
 impl Growth {
     /// With the clock, as legs alone on a core of known clock show it.
-    pub(super) fn with_clock(processes: &[Process], centre: Centre) -> Self {
+    pub(super) fn with_clock(processes: &[Visit], centre: Centre) -> Self {
         let alone = |core: Core| core.clock.filter(|_| !core.is_shared()).map(f64::ln);
         Self {
             by_clock: Self::default().slope(processes, centre, alone),
@@ -142,7 +132,7 @@ impl Growth {
     }
 
     /// With sharing as well.
-    pub(super) fn with_sharing(self, processes: &[Process], centre: Centre) -> Self {
+    pub(super) fn with_sharing(self, processes: &[Visit], centre: Centre) -> Self {
         Self {
             by_sharing: self.slope(processes, centre, |core| core.sharing.map(f64::ln)),
             ..self
@@ -151,11 +141,11 @@ impl Growth {
 
     fn slope(
         self,
-        processes: &[Process],
+        processes: &[Visit],
         centre: Centre,
         x: impl Fn(Core) -> Option<f64>,
     ) -> Option<Slope> {
-        let points = |process: &Process| process.points(&x, &self);
+        let points = |process: &Visit| process.points(&x, &self);
         slope(&processes.iter().map(points).collect::<Vec<_>>(), centre)
     }
 
@@ -187,7 +177,7 @@ pub(super) struct CoreStates {
 }
 
 impl CoreStates {
-    pub(super) fn of<'p>(processes: impl Iterator<Item = &'p Process>) -> Self {
+    pub(super) fn of<'p>(processes: impl Iterator<Item = &'p Visit>) -> Self {
         let legs = processes.flat_map(|process| &process.legs);
         Self {
             cores: legs.map(|leg| leg.core).collect(),
@@ -363,8 +353,8 @@ mod tests {
         }
     }
 
-    fn process(legs: Vec<Leg>) -> Process {
-        Process::of(&Visit { pass: 0, legs }, true).unwrap()
+    fn process(legs: Vec<Leg>) -> Visit {
+        Visit { pass: 0, legs }.alone()
     }
 
     fn alone(cost: f64) -> Leg {
@@ -406,7 +396,7 @@ mod tests {
                 leg(cost, Some(1.0), Some(sharing))
             });
             let legs = legs.collect();
-            sharing_costs(&[Visit { pass: 0, legs }])
+            sharing_costs(&[&Visit { pass: 0, legs }])
         };
         assert!(costs(0.1) && !costs(-0.1) && !costs(0.0));
         assert!(sharing_costs(&[]));

@@ -2,7 +2,7 @@
 
 use super::student::t_quantile;
 use super::summary::{all_finite, finite};
-use super::{Confidence, Estimated, Interval};
+use super::{Estimated, Interval};
 
 /// A line `y = intercept + slope · x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,12 +26,7 @@ pub struct Line {
 ///
 /// `None` unless the slices have the same length, the weights are positive and two x differ. Two
 /// points give no intervals.
-pub fn weighted_line(
-    x: &[f64],
-    y: &[f64],
-    weights: &[f64],
-    confidence: Confidence,
-) -> Option<Line> {
+pub fn weighted_line(x: &[f64], y: &[f64], weights: &[f64]) -> Option<Line> {
     let n = x.len();
     let usable = y.len() == n
         && weights.len() == n
@@ -61,7 +56,7 @@ pub fn weighted_line(
     let degrees = (n - 2) as f64;
     let deviation = (residual / degrees).sqrt();
     let estimate = |centre: f64, variance_factor: f64| {
-        let interval = t_quantile(confidence, degrees).and_then(|t| {
+        let interval = t_quantile(degrees).and_then(|t| {
             let reach = t * deviation * variance_factor.sqrt();
             Interval::new(centre - reach, centre + reach)
         });
@@ -126,15 +121,15 @@ pub struct Known {
 /// the common factor.
 ///
 /// `None` as for [`weighted_line`].
-pub fn line_through(points: &[Known], confidence: Confidence) -> Option<Line> {
+pub fn line_through(points: &[Known]) -> Option<Line> {
     let weight = |point: &Known| point.y.powi(-2);
-    fitted(points, weight, |point| point.y, confidence)
+    fitted(points, weight, |point| point.y)
 }
 
 /// The power of x with which y grows: the slope of the line through the logarithms of both, of equal weight.
 /// A factor that all values have in common does not change it. `None` if an x or a y is not positive, and as
 /// for [`weighted_line`].
-pub fn power_through(points: &[Known], confidence: Confidence) -> Option<Estimated> {
+pub fn power_through(points: &[Known]) -> Option<Estimated> {
     let logarithms = points.iter().map(|point| {
         (point.x > 0.0 && point.y > 0.0).then(|| Known {
             x: point.x.ln(),
@@ -143,7 +138,7 @@ pub fn power_through(points: &[Known], confidence: Confidence) -> Option<Estimat
         })
     });
     let logarithms: Vec<Known> = logarithms.collect::<Option<_>>()?;
-    Some(fitted(&logarithms, |_| 1.0, |_| 1.0, confidence)?.slope)
+    Some(fitted(&logarithms, |_| 1.0, |_| 1.0)?.slope)
 }
 
 /// The weighted line, with intervals that hold the errors of the points too. An error in common moves each
@@ -152,11 +147,10 @@ fn fitted(
     points: &[Known],
     weight: impl Fn(&Known) -> f64,
     common: impl Fn(&Known) -> f64,
-    confidence: Confidence,
 ) -> Option<Line> {
     let of = |value: &dyn Fn(&Known) -> f64| points.iter().map(value).collect::<Vec<f64>>();
     let (x, y, weights) = (of(&|it| it.x), of(&|it| it.y), of(&weight));
-    let line = weighted_line(&x, &y, &weights, confidence)?;
+    let line = weighted_line(&x, &y, &weights)?;
 
     // Slope and intercept are sums of the values with these coefficients.
     let Places {
@@ -196,9 +190,6 @@ fn widened(estimate: Estimated, reach: f64) -> Estimated {
 #[cfg(test)]
 mod tests {
     use super::{Known, line_through, power_through};
-    use crate::statistics::Confidence;
-
-    const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
     /// `y = 100 + 3 x`, known to within these shares.
     fn points(shares: [f64; 3]) -> Vec<Known> {
@@ -220,7 +211,7 @@ mod tests {
     #[test]
     fn a_slope_is_known_no_better_than_the_best_of_its_points() {
         let share = |shares| {
-            let slope = line_through(&points(shares), LEVEL).expect("a line").slope;
+            let slope = line_through(&points(shares)).expect("a line").slope;
             assert!((slope.centre - 3.0).abs() < 1e-9);
             slope.interval.expect("it has one").half_width() / slope.centre
         };
@@ -232,7 +223,7 @@ mod tests {
     #[test]
     fn the_error_of_an_intercept_comes_from_the_points_near_it() {
         let reach = |shares| {
-            let line = line_through(&points(shares), LEVEL).expect("a line");
+            let line = line_through(&points(shares)).expect("a line");
             line.intercept.interval.expect("it has one").half_width()
         };
         assert!(reach([0.1, 0.0, 0.0]) > 10.0);
@@ -241,7 +232,7 @@ mod tests {
 
     #[test]
     fn two_points_have_the_errors_of_their_values() {
-        let line = line_through(&points([0.1; 3])[..2], LEVEL).expect("a line");
+        let line = line_through(&points([0.1; 3])[..2]).expect("a line");
         assert!(line.slope.interval.expect("from the values").half_width() > 0.3);
     }
 
@@ -254,7 +245,7 @@ mod tests {
         };
         let power = |share| {
             let points = [1.0, 10.0, 100.0].map(|x| at(x, share));
-            power_through(&points, LEVEL).expect("a power")
+            power_through(&points).expect("a power")
         };
         assert!((power(0.1).centre - 2.0).abs() < 1e-9);
         let reach = power(0.1).interval.expect("it has one").half_width();
@@ -264,6 +255,6 @@ mod tests {
             y: -1.0,
             ..at(1.0, 0.1)
         };
-        assert_eq!(power_through(&[below, at(10.0, 0.1)], LEVEL), None);
+        assert_eq!(power_through(&[below, at(10.0, 0.1)]), None);
     }
 }

@@ -7,6 +7,7 @@
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.
 
+mod bisection;
 pub mod changes;
 mod correction;
 pub mod discovery;
@@ -27,29 +28,10 @@ mod visit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The confidence level: how often an interval contains the true value. Strictly between 0 and 1.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Confidence(f64);
-
-impl Confidence {
-    /// 95 %, the level of every interval that oscope shows.
-    pub const NINETY_FIVE: Self = Self(0.95);
-
-    /// A level strictly between 0 and 1; `None` for anything else.
-    pub fn new(level: f64) -> Option<Self> {
-        (level > 0.0 && level < 1.0).then_some(Self(level))
-    }
-
-    /// The level as a fraction.
-    pub fn level(self) -> f64 {
-        self.0
-    }
-
-    /// The probability left out on each side.
-    pub fn tail(self) -> f64 {
-        (1.0 - self.0) / 2.0
-    }
-}
+/// How often an interval contains the true value.
+const CONFIDENCE: f64 = 0.95;
+/// The probability that an interval leaves out on each side.
+pub const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
 
 /// A closed interval of finite numbers with `low ≤ high`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,9 +68,10 @@ impl Interval {
         relative.is_finite().then_some(relative)
     }
 
-    /// The interval of the inverse of a ratio; `None` if that has no finite ends.
-    pub fn inverse(&self) -> Option<Self> {
-        Self::new(1.0 / self.high, 1.0 / self.low)
+    /// The interval between the changed ends; `None` if one is not finite.
+    pub fn map(&self, change: impl Fn(f64) -> f64) -> Option<Self> {
+        let (one, other) = (change(self.low), change(self.high));
+        Self::new(one.min(other), one.max(other))
     }
 
     /// Half the distance between the ends.

@@ -13,9 +13,11 @@
 //! genes in microarray experiments", BMC Bioinformatics 7 (2006), where it is a curve over the
 //! intensity.
 
+use super::Interval;
+use super::bisection::bisect;
+use super::linear::weighted_line;
 use super::student::{t_quantile, t_upper_tail};
 use super::summary::{all_finite, mean, median};
-use super::{Confidence, Interval};
 use statrs::function::gamma::digamma;
 
 /// With fewer contrasts, no line is fitted.
@@ -99,8 +101,8 @@ pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
         .zip(&degrees)
         .map(|(variance, degrees)| variance.ln() - digamma(degrees / 2.0) + (degrees / 2.0).ln())
         .collect();
-    let line = Line::through(contrasts, &logarithms);
-    let (slope, centre) = line.map_or((0.0, 0.0), |line| (line.slope, line.centre));
+    let line = line_over_noise(contrasts, &logarithms);
+    let (slope, centre) = line.unwrap_or_default();
     let level = mean(&logarithms)?;
     let squares: f64 = contrasts
         .iter()
@@ -129,36 +131,15 @@ pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
     })
 }
 
-/// The relation of variances between sessions to variances within sessions, both as logarithms.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    slope: f64,
-    centre: f64,
-}
-
-impl Line {
-    /// The least-squares line; `None` if too few variances within sessions are known, or if one is
-    /// unknown.
-    fn through(contrasts: &[Contrast], logarithms: &[f64]) -> Option<Self> {
-        if contrasts.len() < LEAST_FOR_LINE {
-            return None;
-        }
-        let noise: Option<Vec<f64>> = contrasts
-            .iter()
-            .map(|contrast| Some(contrast.within?.value.ln()))
-            .collect();
-        let noise = noise?;
-        let (centre, level) = (mean(&noise)?, mean(logarithms)?);
-        let (mut products, mut squares) = (0.0, 0.0);
-        for (noise, logarithm) in noise.iter().zip(logarithms) {
-            products += (noise - centre) * (logarithm - level);
-            squares += (noise - centre).powi(2);
-        }
-        (squares > 0.0).then(|| Self {
-            slope: (products / squares).clamp(0.0, 1.0),
-            centre,
-        })
-    }
+/// The slope of the least-squares line of variances between sessions over variances within sessions, both as
+/// logarithms, and the mean of the latter; `None` if too few variances within sessions are known, or if one is
+/// unknown.
+fn line_over_noise(contrasts: &[Contrast], logarithms: &[f64]) -> Option<(f64, f64)> {
+    let noise = contrasts.iter().map(|contrast| contrast.within);
+    let noise: Option<Vec<f64>> = noise.map(|within| Some(within?.value.ln())).collect();
+    let noise = noise.filter(|noise| noise.len() >= LEAST_FOR_LINE)?;
+    let line = weighted_line(&noise, logarithms, &vec![1.0; noise.len()])?;
+    Some((line.slope.centre.clamp(0.0, 1.0), mean(&noise)?))
 }
 
 impl Contrast {
@@ -241,8 +222,8 @@ pub fn sum(parts: &[Variance]) -> Option<Variance> {
 
 impl Moderated {
     /// Student's t interval of the difference.
-    pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
-        let reach = t_quantile(confidence, self.degrees)? * self.standard_error;
+    pub fn interval(&self) -> Option<Interval> {
+        let reach = t_quantile(self.degrees)? * self.standard_error;
         Interval::new(self.difference - reach, self.difference + reach)
     }
 
@@ -288,43 +269,22 @@ fn trigamma(mut x: f64) -> f64 {
     sum + 1.0 / x + y / 2.0 + y / x * series
 }
 
-/// The third derivative of ln Γ for positive arguments (6.4.6 and 6.4.13).
-fn tetragamma(mut x: f64) -> f64 {
-    let mut sum = 0.0;
-    while x < 15.0 {
-        sum -= 2.0 * x.powi(-3);
-        x += 1.0;
-    }
-    let y = x.powi(-2);
-    let series = 0.5 - y * (1.0 / 6.0 - y * (1.0 / 6.0 - y * (3.0 / 10.0 - y * 5.0 / 6.0)));
-    sum - y - y / x - y * y * series
-}
-
-/// The argument at which [`trigamma`] is `value`, by Newton's method on its reciprocal, which is
-/// nearly straight (Smyth 2004, appendix).
+/// The argument at which [`trigamma`] is `value`; it falls.
 fn trigamma_inverse(value: f64) -> f64 {
-    const STEPS: usize = 50;
-    if value > 1e7 {
-        return 1.0 / value.sqrt();
-    }
-    if value < 1e-6 {
-        return 1.0 / value;
-    }
-    let mut x = 0.5 + 1.0 / value;
-    for _ in 0..STEPS {
-        let at = trigamma(x);
-        let step = at * (1.0 - at / value) / tetragamma(x);
-        x += step;
-        if -step / x < 1e-12 {
-            break;
-        }
-    }
-    x
+    /// From 1e-15 to 1e15: beyond these, degrees of freedom are as good as none or infinite.
+    const LOGARITHMS: Interval = Interval {
+        low: -35.0,
+        high: 35.0,
+    };
+    bisect(LOGARITHMS, 50, |logarithm| {
+        trigamma(logarithm.exp()) > value
+    })
+    .exp()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{tetragamma, trigamma, trigamma_inverse, *};
+    use super::{trigamma, trigamma_inverse, *};
     use std::f64::consts::PI;
 
     fn contrast(value: f64, degrees: f64) -> Contrast {
@@ -425,17 +385,14 @@ mod tests {
         assert!(exact.p_beyond(0.07) > 0.99 && exact.p_within(0.07) < 1e-12);
     }
 
-    fn assert_close(ours: f64, exact: f64) {
-        assert!((ours / exact - 1.0).abs() < 1e-12, "{ours} for {exact}");
-    }
-
     #[test]
-    fn derivatives_of_the_gamma_function_where_they_are_known() {
-        const APERY: f64 = 1.202_056_903_159_594_2;
-        assert_close(trigamma(1.0), PI * PI / 6.0);
-        assert_close(trigamma(0.5), PI * PI / 2.0);
-        assert_close(tetragamma(1.0), -2.0 * APERY);
-        assert_close(tetragamma(0.5), -14.0 * APERY);
+    fn the_trigamma_function_has_the_values_that_are_known() {
+        for (ours, exact) in [
+            (trigamma(1.0), PI * PI / 6.0),
+            (trigamma(0.5), PI * PI / 2.0),
+        ] {
+            assert!((ours / exact - 1.0).abs() < 1e-12, "{ours} for {exact}");
+        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The distance at which the next run may lie: the error within a run, widened by what runs of one
 //! machine were seen to differ by.
 
-use super::Confidence;
 use super::random::Random;
 use super::student::t_quantile;
 use super::summary::{finite, quantile_of_sorted, sorted};
@@ -50,7 +49,7 @@ pub(super) fn half_width(error: f64, unit: f64, passes: usize) -> Option<f64> {
         MOST_WIDENED
     };
     let deviation = (moderated * widened).hypot(FLOOR * unit);
-    finite(t_quantile(Confidence::NINETY_FIVE, degrees)? * SQRT_2 * deviation)
+    finite(t_quantile(degrees)? * SQRT_2 * deviation)
 }
 
 /// The degrees of freedom of that half-width; `None` for fewer than two passes.

@@ -8,7 +8,7 @@
 //! assumed instead, unless the nodes show a larger one. A node whose run was clearly noisier than usual has
 //! a wider interval in proportion.
 //!
-//! Values of one *family*, such as all that speak of the disk, are also judged together: their common
+//! Values of one *family*, such as all about the disk, are also judged together: their common
 //! deviation in a node is the weighted median of their deviations, where steady values weigh most. So
 //! at least half of the family's weight must deviate. The spread of that deviation comes from the nodes
 //! as well, so that it includes all that the values of a family share.
@@ -20,10 +20,11 @@
 //! choice of a null hypothesis", Journal of the American Statistical Association 99 (2004), for a null
 //! distribution that is taken from the many cases themselves.
 
-use super::Confidence;
+use super::Interval;
+use super::bisection::bisect;
 use super::moderation::{Contrast, Moderated, Variance, moderate, prior};
-use super::student::t_quantile;
-use super::summary::{NORMAL_SCALE, median, median_absolute_deviation, quantile};
+use super::student::t_quantile_at;
+use super::summary::{NORMAL_SCALE, median, median_absolute_deviation, quantile, weighted_median};
 
 /// Fewer nodes have no majority: of two that differ, either may be the odd one.
 pub const FEWEST_NODES: usize = 3;
@@ -142,11 +143,8 @@ struct Cell {
 /// A column with the spread of a healthy node.
 #[derive(Clone, Debug)]
 struct Judged {
-    nodes: Vec<Option<Cell>>,
-    within: Option<Variance>,
+    column: Column,
     healthy: Moderated,
-    /// That of its contrast.
-    factor: f64,
 }
 
 impl Column {
@@ -172,8 +170,9 @@ impl Column {
         let total: f64 = weights.iter().sum();
         let common = |node: usize, read: fn(&Cell) -> f64| -> Option<f64> {
             let cells = members.iter().zip(&weights);
-            let cells = cells
-                .filter_map(|(member, weight)| Some((read(member.nodes[node].as_ref()?), *weight)));
+            let cells = cells.filter_map(|(member, weight)| {
+                Some((read(member.column.nodes[node].as_ref()?), *weight))
+            });
             weighted_median(cells.collect(), total * LEAST_WEIGHT)
         };
         let cell = |node| {
@@ -182,7 +181,7 @@ impl Column {
                 noise: common(node, |cell| cell.noise)?,
             })
         };
-        let nodes = members.first()?.nodes.len();
+        let nodes = members.first()?.column.nodes.len();
         Self::new((0..nodes).map(cell).collect(), shared_error(members))?.of_whole()
     }
 
@@ -248,7 +247,7 @@ impl Judged {
 
     /// Each deviation over the spread that its node has if it is healthy.
     fn standardised(&self) -> impl Iterator<Item = f64> {
-        let cells = self.nodes.iter().flatten();
+        let cells = self.column.cells();
         cells.map(|cell| (cell.deviation / (self.healthy.standard_error * cell.widening())).abs())
     }
 
@@ -257,12 +256,14 @@ impl Judged {
     fn better_known(&self) -> Moderated {
         let of_nodes = self.healthy;
         let assumed = Moderated {
-            standard_error: of_nodes.standard_error.max(ASSUMED_SPREAD * self.factor),
-            degrees: self.nodes.iter().flatten().count() as f64,
+            standard_error: of_nodes
+                .standard_error
+                .max(ASSUMED_SPREAD * self.column.contrast.factor),
+            degrees: self.column.cells().count() as f64,
             ..of_nodes
         };
         let reach = |it: &Moderated| {
-            let quantile = t_quantile(Confidence::new(SMALL_RISK)?, it.degrees)?;
+            let quantile = t_quantile_at(SMALL_RISK, it.degrees)?;
             Some(quantile * it.standard_error)
         };
         match (reach(&assumed), reach(&of_nodes)) {
@@ -278,7 +279,8 @@ impl Judged {
             standard_error: healthy.standard_error * cell.widening(),
             degrees: healthy.degrees.min(tails),
         };
-        self.nodes.iter().map(|cell| cell.map(found)).collect()
+        let nodes = self.column.nodes.into_iter();
+        nodes.map(|cell| cell.map(found)).collect()
     }
 }
 
@@ -292,21 +294,13 @@ fn moderated(columns: Vec<Option<Column>>) -> Vec<Option<Judged>> {
     };
     let mut moderated = moderate(&contrasts, prior).into_iter();
     let judged = columns.into_iter().map(|column| {
-        let Column {
-            nodes,
-            contrast,
-            floor,
-        } = column?;
+        let column = column?;
         let bounded = Contrast {
-            within: floor,
-            ..contrast
+            within: column.floor,
+            ..column.contrast
         };
-        Some(Judged {
-            nodes,
-            within: contrast.within,
-            factor: contrast.factor,
-            healthy: bounded.at_least_within(moderated.next()?),
-        })
+        let healthy = bounded.at_least_within(moderated.next()?);
+        Some(Judged { column, healthy })
     });
     judged.collect()
 }
@@ -323,9 +317,11 @@ fn typical(errors: &[Variance]) -> Option<Variance> {
 fn shared_error(members: &[&Judged]) -> Option<Variance> {
     let known: Option<Vec<(f64, f64)>> = members
         .iter()
-        .map(|member| Some((member.within?.value, member.weight())))
+        .map(|member| Some((member.column.contrast.within?.value, member.weight())))
         .collect();
-    let least_degrees = members.iter().filter_map(|member| member.within);
+    let least_degrees = members
+        .iter()
+        .filter_map(|member| member.column.contrast.within);
     let least_degrees = least_degrees
         .map(|within| within.degrees)
         .reduce(f64::min)?;
@@ -338,29 +334,6 @@ fn shared_error(members: &[&Judged]) -> Option<Variance> {
 fn noise(own: Option<Variance>, usual: Option<Variance>) -> f64 {
     let ratio = own.zip(usual).map(|(own, usual)| own.value / usual.value);
     ratio.filter(|ratio| ratio.is_finite()).unwrap_or(1.0)
-}
-
-/// The value at which half of the weight lies on either side: the one that minimises the sum of
-/// weighted absolute deviations (Laplace). `None` if the weights sum to less than `least`.
-fn weighted_median(mut values: Vec<(f64, f64)>, least: f64) -> Option<f64> {
-    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
-    if values.is_empty() || total < least {
-        return None;
-    }
-    values.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
-    let mut below = 0.0;
-    for (index, (value, weight)) in values.iter().enumerate() {
-        below += weight;
-        if below > total / 2.0 {
-            return Some(*value);
-        }
-        // Both middle values have the same claim.
-        if below >= total / 2.0 {
-            let next = values.get(index + 1).map_or(*value, |(next, _)| *next);
-            return Some(f64::midpoint(*value, next));
-        }
-    }
-    values.last().map(|(value, _)| *value)
 }
 
 /// The factor that makes the median absolute deviation of few normal values unbiased (Croux and
@@ -389,7 +362,7 @@ fn tail_degrees<'j>(columns: impl IntoIterator<Item = &'j Judged>) -> Option<f64
         return None;
     }
     let is_as_heavy = |degrees: f64| {
-        let at = |share| t_quantile(Confidence::new(share)?, degrees);
+        let at = |share| t_quantile_at(share, degrees);
         at(FAR)
             .zip(at(0.5))
             .is_some_and(|(of_far, of_near)| of_far / of_near >= far / near)
@@ -397,42 +370,18 @@ fn tail_degrees<'j>(columns: impl IntoIterator<Item = &'j Judged>) -> Option<f64
     if is_as_heavy(MOST_DEGREES) {
         return Some(f64::INFINITY);
     }
-    if !is_as_heavy(FEWEST_TAIL_DEGREES) {
-        return Some(FEWEST_TAIL_DEGREES);
-    }
-    // The most degrees whose tails are heavy enough.
-    let (mut heavy, mut light) = (FEWEST_TAIL_DEGREES, MOST_DEGREES);
-    while light / heavy > 1.01 {
-        let middle = (heavy * light).sqrt();
-        if is_as_heavy(middle) {
-            heavy = middle;
-        } else {
-            light = middle;
-        }
-    }
-    Some(heavy)
+    // The most degrees whose tails are heavy enough, to 1 %.
+    let logarithms = Interval {
+        low: FEWEST_TAIL_DEGREES.ln(),
+        high: MOST_DEGREES.ln(),
+    };
+    Some(bisect(logarithms, 9, |it| is_as_heavy(it.exp())).exp())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::statistics::random::Random;
-
-    #[test]
-    fn half_of_the_weight_lies_on_either_side_of_the_weighted_median() {
-        let equal = vec![(3.0, 1.0), (1.0, 1.0), (2.0, 1.0)];
-        assert_eq!(weighted_median(equal, 0.0), Some(2.0));
-        assert_eq!(
-            weighted_median(vec![(1.0, 1.0), (2.0, 1.0)], 0.0),
-            Some(1.5)
-        );
-        assert_eq!(
-            weighted_median(vec![(1.0, 5.0), (2.0, 1.0), (9.0, 1.0)], 0.0),
-            Some(1.0)
-        );
-        assert_eq!(weighted_median(vec![(1.0, 1.0)], 2.0), None);
-        assert_eq!(weighted_median(Vec::new(), 0.0), None);
-    }
 
     #[test]
     fn the_scale_of_few_normal_values_is_unbiased() {

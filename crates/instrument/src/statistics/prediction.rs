@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::correction::{CoreStates, Growth, Process, sharing_costs};
+use super::correction::{CoreStates, Growth, sharing_costs};
 use super::next_run::half_width;
 use super::next_run::quantile_error;
 use super::student::logarithms;
@@ -81,21 +81,28 @@ pub struct Prediction {
 /// The same visits give the same result bit for bit. `None` without legs, for numbers that are not
 /// finite, and for results too large for a number.
 pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Option<Prediction> {
-    let sharing_costs = sharing_costs(visits);
-    let mut processes: Vec<Process> = (visits.iter())
+    let visits: Vec<&Visit> = (visits.iter())
         .filter(|visit| !visit.legs.is_empty())
-        .map(|visit| Process::of(visit, sharing_costs))
-        .collect::<Option<_>>()?;
-    if !clocks.is_none_or(Clocks::is_finite) {
-        return None;
-    }
-    let is_positive = processes.iter().all(Process::is_positive);
+        .collect();
+    let means: Option<Vec<f64>> = visits.iter().map(|visit| visit.uncorrected()).collect();
+    let means = means.filter(|_| clocks.is_none_or(Clocks::is_finite))?;
+    let sharing_costs = sharing_costs(&visits);
+    let mut processes: Vec<Visit> = (visits.into_iter())
+        .map(|visit| {
+            if sharing_costs {
+                visit.alone()
+            } else {
+                visit.clone()
+            }
+        })
+        .collect();
+    let is_positive = processes.iter().all(Visit::is_positive);
     let mut growth = Growth::default();
     if clocks.is_some() && is_positive {
         growth = Growth::with_clock(&processes, centre);
     }
     if growth.by_clock.is_some() {
-        processes.iter_mut().for_each(Process::keep_known);
+        processes.iter_mut().for_each(Visit::keep_known);
     }
     let kept = if sharing_costs {
         alone(&processes)
@@ -109,10 +116,6 @@ pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Opt
     let by_process: Vec<f64> = (processes.iter())
         .map(|process| process.value(centre, &growth))
         .collect::<Option<_>>()?;
-    let means: Vec<f64> = processes
-        .iter()
-        .map(|process| process.uncorrected)
-        .collect();
 
     let of_pass: Vec<usize> = processes.iter().map(|process| process.pass).collect();
     let passes = distinct(&of_pass);
@@ -132,13 +135,13 @@ pub fn predict(visits: &[Visit], centre: Centre, clocks: Option<&Clocks>) -> Opt
                 unseen = unseen.plus(clocks.beyond(range));
             }
         }
-        Values {
-            of_process: pick(&by_process, &kept),
-            of_pass: pick(&of_pass, &kept),
-            error: growth.error(&states),
-            unseen: unseen.plus(next_clock),
-        }
-        .estimate(centre.of_processes())?
+        quantile_with_interval(
+            &pick(&by_process, &kept),
+            &pick(&of_pass, &kept),
+            centre.of_processes(),
+            growth.error(&states),
+            unseen.plus(next_clock),
+        )?
     };
     Some(Prediction {
         estimated,
@@ -159,7 +162,7 @@ pub(crate) fn disturbed(cores: Vec<Core>) -> Option<f64> {
 
 /// True for the processes that had the core alone; `None` if they are too few for an estimate, so
 /// that it rests on all.
-fn alone(processes: &[Process]) -> Option<Vec<bool>> {
+fn alone(processes: &[Visit]) -> Option<Vec<bool>> {
     let alone: Vec<bool> = processes
         .iter()
         .map(|process| !process.is_shared())
@@ -178,39 +181,32 @@ fn pick<T: Copy>(values: &[T], kept: &[bool]) -> Vec<T> {
         .collect()
 }
 
-/// The values of processes, with the rest of their error in logarithms.
-struct Values {
-    of_process: Vec<f64>,
-    /// The pass of each.
-    of_pass: Vec<usize>,
-    /// The standard error that all have in common.
-    error: f64,
-    /// The states that none of them saw.
+/// The quantile of the values of processes, of which each ran in a pass, with its prediction interval: in
+/// logarithms, the values have the standard error `common` in common, and none of them saw the states in `unseen`.
+fn quantile_with_interval(
+    of_process: &[f64],
+    of_pass: &[usize],
+    probability: f64,
+    common: f64,
     unseen: Reach,
-}
-
-impl Values {
-    /// The quantile with its prediction interval.
-    fn estimate(&self, probability: f64) -> Option<Estimated> {
-        let logarithms = logarithms(&self.of_process);
-        let scaled = logarithms.as_deref().unwrap_or(&self.of_process);
-        let centre = quantile(scaled, probability)?;
-        let (unit, back): (f64, fn(f64) -> f64) = match logarithms {
-            Some(_) => (1.0, f64::exp),
-            None => (centre.abs(), |value| value),
-        };
-        let passes = distinct(&self.of_pass);
-        let interval = quantile_error(scaled, &self.of_pass, probability).and_then(|error| {
-            let reach = half_width(error.hypot(self.error * unit), unit, passes)?;
-            let low = centre - reach - self.unseen.faster * unit;
-            let high = centre + reach + self.unseen.slower * unit;
-            Interval::new(back(low), back(high))
-        });
-        Some(Estimated {
-            centre: finite(back(centre))?,
-            interval,
-        })
-    }
+) -> Option<Estimated> {
+    let logarithms = logarithms(of_process);
+    let scaled = logarithms.as_deref().unwrap_or(of_process);
+    let centre = quantile(scaled, probability)?;
+    let (unit, back): (f64, fn(f64) -> f64) = match logarithms {
+        Some(_) => (1.0, f64::exp),
+        None => (centre.abs(), |value| value),
+    };
+    let interval = quantile_error(scaled, of_pass, probability).and_then(|error| {
+        let reach = half_width(error.hypot(common * unit), unit, distinct(of_pass))?;
+        let low = centre - reach - unseen.faster * unit;
+        let high = centre + reach + unseen.slower * unit;
+        Interval::new(back(low), back(high))
+    });
+    Some(Estimated {
+        centre: finite(back(centre))?,
+        interval,
+    })
 }
 
 /// The value that all processes agree on.
@@ -256,25 +252,6 @@ mod tests {
     }
 
     #[test]
-    fn no_visits_predict_nothing() {
-        assert_eq!(predict(&[], Centre::Median, None), None);
-        assert_eq!(predict(&[visit(0, &[], None)], Centre::Median, None), None);
-    }
-
-    #[test]
-    fn what_is_not_finite_is_refused() {
-        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            for visit in [
-                visit(1, &[1.0, bad], None),
-                visit(1, &[1.0, 2.0], Some(bad)),
-            ] {
-                let visits = [self::visit(0, &[1.0], None), visit];
-                assert_eq!(predict(&visits, Centre::LowerQuartile, None), None);
-            }
-        }
-    }
-
-    #[test]
     fn legs_between_bursts_give_the_value_and_all_legs_the_uncorrected_one() {
         let calm = Leg {
             cost: 100.0,
@@ -298,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn three_processes_alone_tell_the_value_without_the_others() {
+    fn three_processes_alone_give_the_value_without_the_others() {
         let found = |alone: usize| {
             let of_pass = |pass| {
                 if pass < alone {
@@ -362,13 +339,6 @@ mod tests {
         assert!(differ.estimated.interval.unwrap().half_width() > 0.1);
     }
 
-    #[test]
-    fn one_pass_has_no_interval() {
-        let visits = [visit(7, &[2.0, 3.0], None), visit(7, &[2.0], None)];
-        let found = predict(&visits, Centre::Median, None).unwrap();
-        assert_eq!((found.estimated.interval, found.passes), (None, 1));
-    }
-
     /// Visits of five legs whose cost follows the clock by this slope, two in a pass.
     fn clocked(clocks: &[f64], slope: f64) -> Vec<Visit> {
         let mut random = Random::new(3);
@@ -421,7 +391,7 @@ mod tests {
 
     /// The run was at 1 elsewhere, where this cost may be less by all of the clock.
     #[test]
-    fn a_clock_that_the_point_did_not_meet_widens_its_interval() {
+    fn a_clock_that_the_point_did_not_have_widens_its_interval() {
         let visits = clocked(&[1.14], 1.0);
         let narrow = predict(&visits, Centre::LowerQuartile, None).unwrap();
         let found = predicted(&visits, &seen(1.2));

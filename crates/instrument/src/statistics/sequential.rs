@@ -2,6 +2,7 @@
 //! the measurement stops.
 
 use super::Interval;
+use super::bisection::bisect;
 use super::summary::{NORMAL_SCALE, all_finite, median_absolute_deviation};
 use std::collections::VecDeque;
 
@@ -98,11 +99,6 @@ impl Sequential {
         }
     }
 
-    /// Number of trials.
-    pub fn count(&self) -> usize {
-        self.trials.len()
-    }
-
     /// All differences.
     pub fn differences(&self) -> impl Iterator<Item = f64> {
         self.trials
@@ -127,8 +123,8 @@ impl Sequential {
         let range = self.range()?;
         let score = |theta| -> f64 { self.trials.iter().map(|trial| trial.score(theta)).sum() };
         // A balance of signs can hold over a whole gap, whose middle is the centre.
-        let low = bisect(range, |theta| score(theta) > 0.0);
-        let high = bisect(range, |theta| score(theta) >= 0.0);
+        let low = bisect(range, BISECTIONS, |theta| score(theta) > 0.0);
+        let high = bisect(range, BISECTIONS, |theta| score(theta) >= 0.0);
         Some(f64::midpoint(low, high))
     }
 
@@ -142,8 +138,8 @@ impl Sequential {
         if !self.is_above(range.low) || !self.is_below(range.high) {
             return None;
         }
-        let low = bisect(range, |theta| self.is_above(theta));
-        let high = bisect(range, |theta| !self.is_below(theta));
+        let low = bisect(range, BISECTIONS, |theta| self.is_above(theta));
+        let high = bisect(range, BISECTIONS, |theta| !self.is_below(theta));
         // The ends are bisected separately, and may cross by a rounding error.
         Interval::new(low.min(high), high.max(low))
     }
@@ -213,18 +209,4 @@ impl Trial {
         });
         clipped.sum::<f64>() / (self.differences.len() as f64).sqrt()
     }
-}
-
-/// Where `is_low` changes from true to false in `range`.
-fn bisect(range: Interval, is_low: impl Fn(f64) -> bool) -> f64 {
-    let Interval { mut low, mut high } = range;
-    for _ in 0..BISECTIONS {
-        let middle = f64::midpoint(low, high);
-        if is_low(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    f64::midpoint(low, high)
 }

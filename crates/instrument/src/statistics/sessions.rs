@@ -17,10 +17,10 @@
 //! value settles such cases without the spread:
 //! [`far_apart`] and [`bad_session`].
 
+use super::Interval;
 use super::moderation::{Contrast, Moderated, Variance, moderate, prior, sum};
 use super::student::t_quantile;
 use super::summary::{mean, median};
-use super::{Confidence, Interval};
 use std::collections::BTreeMap;
 
 /// In smaller families, the mood cannot be separated from the metrics' own deviations.
@@ -212,7 +212,7 @@ impl Session {
     fn distance_to(&self, other: &Self) -> Option<f64> {
         let degrees = self.error.degrees.min(other.error.degrees);
         let deviation = (self.error.value + other.error.value).sqrt();
-        let half_width = t_quantile(Confidence::NINETY_FIVE, degrees)? * deviation;
+        let half_width = t_quantile(degrees)? * deviation;
         (half_width > 0.0).then(|| (other.value - self.value) / half_width)
     }
 }
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_baseline_tells_the_spread_of_single_sessions() {
+    fn a_baseline_shows_the_spread_of_single_sessions() {
         let metric = Metric {
             sides: [vec![0.0], vec![0.1], vec![0.5, 0.52, 0.48]],
             ..metric(&[], &[])
@@ -340,7 +340,7 @@ mod tests {
 
     /// Sessions whose joint half-width is 1 % at `width` 1.
     fn sessions(values: &[f64], width: f64) -> Vec<Session> {
-        let t = t_quantile(Confidence::NINETY_FIVE, 9.0).unwrap();
+        let t = t_quantile(9.0).unwrap();
         let error = Variance {
             value: (0.01 * width / t).powi(2) / 2.0,
             degrees: 9.0,

@@ -1,7 +1,7 @@
 //! Student's t intervals: of a mean, and of the ratio of two means.
 
 use super::summary::{finite, mean, standard_deviation};
-use super::{Confidence, Estimated, Interval};
+use super::{CONFIDENCE, Estimated, Interval};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The mean of independent values with its t interval
@@ -12,10 +12,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// (Student, "The probable error of a mean", Biometrika 6, 1908). The interval estimates the
 /// expectation of the distribution. A single value has no interval; equal values have an interval
 /// of width zero.
-pub fn mean_estimate(values: &[f64], confidence: Confidence) -> Option<Estimated> {
+pub fn mean_estimate(values: &[f64]) -> Option<Estimated> {
     let centre = mean(values)?;
     let interval = standard_error(values).and_then(|error| {
-        let reach = t_quantile(confidence, (values.len() - 1) as f64)? * error;
+        let reach = t_quantile((values.len() - 1) as f64)? * error;
         Interval::new(centre - reach, centre + reach)
     });
     Some(Estimated { centre, interval })
@@ -36,9 +36,14 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
 
 /// Half the width of a two-sided t interval over the standard error. `degrees` of freedom may be
 /// fractional, as in Welch's test; `None` unless they are positive and finite.
-pub(crate) fn t_quantile(confidence: Confidence, degrees: f64) -> Option<f64> {
+pub(crate) fn t_quantile(degrees: f64) -> Option<f64> {
+    t_quantile_at(CONFIDENCE, degrees)
+}
+
+/// The same for an interval that contains the true value with probability `confidence`.
+pub(super) fn t_quantile_at(confidence: f64, degrees: f64) -> Option<f64> {
     let distribution = StudentsT::new(0.0, 1.0, degrees).ok()?;
-    finite(distribution.inverse_cdf(1.0 - confidence.tail()))
+    finite(distribution.inverse_cdf(f64::midpoint(1.0, confidence)))
 }
 
 /// The probability that a value of Student's distribution exceeds `t`.
@@ -57,15 +62,11 @@ pub(super) fn t_upper_tail(t: f64, degrees: f64) -> f64 {
 ///
 /// `None` when a set is empty or holds a value that is not positive; no interval when a set holds
 /// a single value.
-pub fn ratio_estimate(
-    numerator: &[f64],
-    denominator: &[f64],
-    confidence: Confidence,
-) -> Option<Estimated> {
+pub fn ratio_estimate(numerator: &[f64], denominator: &[f64]) -> Option<Estimated> {
     let above = logarithms(numerator)?;
     let below = logarithms(denominator)?;
     let difference = mean(&above)? - mean(&below)?;
-    let interval = welch_reach(&above, &below, confidence)
+    let interval = welch_reach(&above, &below)
         .and_then(|reach| Interval::new((difference - reach).exp(), (difference + reach).exp()));
     Some(Estimated {
         centre: finite(difference.exp())?,
@@ -74,7 +75,7 @@ pub fn ratio_estimate(
 }
 
 /// Half the width of Welch's interval for the difference of two means.
-fn welch_reach(first: &[f64], second: &[f64], confidence: Confidence) -> Option<f64> {
+fn welch_reach(first: &[f64], second: &[f64]) -> Option<f64> {
     let first_variance = standard_error(first)?.powi(2);
     let second_variance = standard_error(second)?.powi(2);
     let variance = first_variance + second_variance;
@@ -87,7 +88,7 @@ fn welch_reach(first: &[f64], second: &[f64], confidence: Confidence) -> Option<
     let degrees = 1.0
         / (first_share.powi(2) / (first.len() - 1) as f64
             + second_share.powi(2) / (second.len() - 1) as f64);
-    Some(t_quantile(confidence, degrees)? * variance.sqrt())
+    Some(t_quantile(degrees)? * variance.sqrt())
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
             serde_json::from_str(include_str!("../../tests/golden/statistics.json")).unwrap();
         for entry in golden["t_quantiles"].as_array().unwrap() {
             let [level, degrees, expected] = [0, 1, 2].map(|i| entry[i].as_f64().unwrap());
-            let found = t_quantile(Confidence::new(level).unwrap(), degrees).unwrap();
+            let found = t_quantile_at(level, degrees).unwrap();
             // The inverse function loses digits for very many degrees of freedom.
             let tolerance = if degrees < 1e4 { 1e-9 } else { 1e-4 };
             assert!(

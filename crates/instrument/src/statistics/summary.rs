@@ -34,6 +34,29 @@ pub(super) fn quantile_of_sorted(ascending: &[f64], probability: f64) -> Option<
     Some((low * (1.0 - fraction) + high * fraction).clamp(low, high))
 }
 
+/// The value at which half of the weight lies on either side: the one that minimises the sum of
+/// weighted absolute deviations (Laplace). `None` if the weights sum to less than `least`.
+pub(crate) fn weighted_median(mut values: Vec<(f64, f64)>, least: f64) -> Option<f64> {
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    if values.is_empty() || total < least {
+        return None;
+    }
+    values.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mut below = 0.0;
+    for (index, (value, weight)) in values.iter().enumerate() {
+        below += weight;
+        if below > total / 2.0 {
+            return Some(*value);
+        }
+        // Both middle values are as good.
+        if below >= total / 2.0 {
+            let next = values.get(index + 1).map_or(*value, |(next, _)| *next);
+            return Some(f64::midpoint(*value, next));
+        }
+    }
+    values.last().map(|(value, _)| *value)
+}
+
 /// The arithmetic mean.
 pub fn mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() {
@@ -58,7 +81,7 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
 pub(super) const NORMAL_SCALE: f64 = 1.4826;
 
 /// The median of the absolute deviations from the median, not scaled: for normal data, times
-/// 1.4826 it estimates the standard deviation.
+/// `NORMAL_SCALE` it estimates the standard deviation.
 pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
     let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
@@ -90,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_comes_of_nothing() {
+    fn samples_that_are_too_small_or_not_finite_have_no_summary() {
         assert_eq!(median(&[]), None);
         assert_eq!(mean(&[]), None);
         assert_eq!(standard_deviation(&[1.0]), None);
@@ -99,5 +122,21 @@ mod tests {
         assert_eq!(quantile(&[1.0], f64::NAN), None);
         assert_eq!(median(&[1.0, f64::NAN]), None);
         assert_eq!(mean(&[f64::INFINITY]), None);
+    }
+
+    #[test]
+    fn half_of_the_weight_lies_on_either_side_of_the_weighted_median() {
+        let equal = vec![(3.0, 1.0), (1.0, 1.0), (2.0, 1.0)];
+        assert_eq!(weighted_median(equal, 0.0), Some(2.0));
+        assert_eq!(
+            weighted_median(vec![(1.0, 1.0), (2.0, 1.0)], 0.0),
+            Some(1.5)
+        );
+        assert_eq!(
+            weighted_median(vec![(1.0, 5.0), (2.0, 1.0), (9.0, 1.0)], 0.0),
+            Some(1.0)
+        );
+        assert_eq!(weighted_median(vec![(1.0, 1.0)], 2.0), None);
+        assert_eq!(weighted_median(Vec::new(), 0.0), None);
     }
 }

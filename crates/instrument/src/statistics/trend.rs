@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::summary::{all_finite, finite, median};
+use super::summary::{median, sorted};
 
 /// The fewest values for which the normal approximation of [`mann_kendall`] is accurate enough.
 pub const FEWEST_VALUES: usize = 8;
@@ -20,9 +20,7 @@ pub const FEWEST_VALUES: usize = 8;
 /// `None` for fewer than [`FEWEST_VALUES`] values or equal ones. The time is quadratic in n: thin
 /// a series of more than a few thousand.
 pub fn mann_kendall(series: &[f64]) -> Option<f64> {
-    if series.len() < FEWEST_VALUES || !all_finite(series) {
-        return None;
-    }
+    let ascending = sorted(series).filter(|all| all.len() >= FEWEST_VALUES)?;
     let mut surplus = 0_i64;
     for (index, early) in series.iter().enumerate() {
         for late in &series[index + 1..] {
@@ -32,7 +30,8 @@ pub fn mann_kendall(series: &[f64]) -> Option<f64> {
 
     let n = series.len() as f64;
     let term = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
-    let tied: f64 = tie_groups(series).iter().map(|t| term(*t as f64)).sum();
+    let groups = ascending.chunk_by(|left, right| left >= right);
+    let tied: f64 = groups.map(|equal| term(equal.len() as f64)).sum();
     let deviation = ((term(n) - tied) / 18.0).sqrt();
     if deviation <= 0.0 {
         return None;
@@ -41,34 +40,17 @@ pub fn mann_kendall(series: &[f64]) -> Option<f64> {
     Some(2.0 * Normal::standard().sf(z))
 }
 
-/// The slope of the trend: the median of the slopes between all pairs of points (H. Theil 1950, P.
+/// The slope of the trend in a series: the median of the slopes between all pairs of values (H. Theil 1950, P.
 /// Sen, Journal of the American Statistical Association 63, 1968). It tolerates up to 29 %
 /// outliers.
 ///
-/// The unit is the unit of a value per unit of time. `None` unless two times differ, and for slices
-/// of different length. Time and space are quadratic in n, as in [`mann_kendall`].
-pub fn theil_sen_slope(times: &[f64], values: &[f64]) -> Option<f64> {
-    if times.len() != values.len() || !all_finite(times) || !all_finite(values) {
-        return None;
-    }
-    let mut slopes = Vec::with_capacity(times.len() * times.len().saturating_sub(1) / 2);
-    for early in 0..times.len() {
-        for late in early + 1..times.len() {
-            let elapsed = times[late] - times[early];
-            if elapsed != 0.0 {
-                slopes.push(finite((values[late] - values[early]) / elapsed)?);
-            }
-        }
+/// The unit is the unit of a value per step of the series. `None` for fewer than two values. Time and space are
+/// quadratic in n, as in [`mann_kendall`].
+pub fn theil_sen_slope(series: &[f64]) -> Option<f64> {
+    let mut slopes = Vec::new();
+    for (index, early) in series.iter().enumerate() {
+        let later = series[index + 1..].iter().zip(1..);
+        slopes.extend(later.map(|(late, steps)| (late - early) / f64::from(steps)));
     }
     median(&slopes)
-}
-
-/// The sizes of the groups of equal values, groups of one included.
-fn tie_groups(values: &[f64]) -> Vec<usize> {
-    let mut ascending = values.to_vec();
-    ascending.sort_unstable_by(f64::total_cmp);
-    ascending
-        .chunk_by(|left, right| left >= right)
-        .map(<[f64]>::len)
-        .collect()
 }

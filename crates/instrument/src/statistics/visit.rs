@@ -1,7 +1,7 @@
 //! The input of a prediction: the timings of processes at one point, and the clocks of the run and
 //! of the runs before it.
 
-use super::Confidence;
+use super::TAIL;
 use super::summary::{median, quantile};
 
 /// The legs of one process at one point.
@@ -113,7 +113,7 @@ impl Clocks {
         clocks.push(0.0);
         clocks.sort_unstable_by(f64::total_cmp);
         let last = clocks.len() - 1;
-        let left_out = (Confidence::NINETY_FIVE.tail() * last as f64) as usize;
+        let left_out = (TAIL * last as f64) as usize;
         Reach {
             faster: (-clocks[left_out]).max(0.0),
             slower: clocks[last - left_out].max(0.0),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_point_did_not_meet_of_its_run_is_beyond() {
+    fn clocks_of_the_run_that_a_point_did_not_have_are_beyond_its_own() {
         let clocks = Clocks {
             longest: 1.2,
             earlier: Vec::new(),

@@ -6,6 +6,7 @@ use oscope_instrument::experiment::MeasureError;
 use oscope_instrument::given::Givens;
 use oscope_instrument::sample::{Batch, Legs, Reading};
 use oscope_instrument::sampler::{Sampler, Task};
+use oscope_instrument::setting::{Precision, Profile};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -14,10 +15,12 @@ type Result<T> = std::result::Result<T, MeasureError>;
 
 fn task() -> Task {
     Task {
-        samples: 3,
-        legs: 8,
-        leg_ns: 1_000_000,
-        batch_ns: 30_000_000,
+        precision: Precision {
+            legs: 8,
+            leg_ns: 1_000_000,
+            batch_ns: 30_000_000,
+            ..Profile::Quick.precision()
+        },
         calibration: Calibration {
             resolution_ns: 1.0,
             cost_ns: 20.0,
@@ -295,7 +298,7 @@ fn pieces_of_phases_are_legs() {
     let samples: Vec<_> = metrics.zip(readings(&batch)).map(legs).collect();
     // Rounds go on until each has as many legs as the task wants.
     let rounds = samples[2].2.len();
-    assert!(rounds >= task().legs, "{rounds}");
+    assert!(rounds >= task().precision.legs, "{rounds}");
     let expected = [
         ("create", 10, vec![70; 2 * rounds]),
         ("create", 5, vec![35; rounds]),

@@ -80,7 +80,7 @@ impl Trials<'_, '_, '_> {
         self.voice.say(&format!("trying {setting}: {title}"));
         let scratch = self.scratch.join(&trial.experiment);
         let task = Task::new(
-            &self.plan.precision,
+            self.plan.precision,
             self.calibration.clone(),
             scratch.clone(),
             self.plan.seed,

@@ -8,7 +8,7 @@ use instrument::statistics::discovery::adjusted;
 use instrument::statistics::moderation::Moderated;
 use instrument::statistics::sessions::{Metric, differences, far_apart};
 use instrument::statistics::summary::mean;
-use instrument::statistics::{Confidence, Interval, student};
+use instrument::statistics::{Interval, student};
 
 /// False discovery rate among the differences, and among the equivalences.
 pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.05;
@@ -135,7 +135,7 @@ impl<'a> Pair<'a> {
             return asked;
         }
         let counts = 1.0 / self.a.merits.len() as f64 + 1.0 / self.b.merits.len() as f64;
-        let floor = student::mean_estimate(baseline, Confidence::NINETY_FIVE)
+        let floor = student::mean_estimate(baseline)
             .and_then(|mean| mean.interval)
             .map(|interval| interval.half_width() * (baseline.len() as f64 * counts).sqrt());
         floor.map_or(asked, |floor| asked.max(floor))
@@ -167,7 +167,7 @@ impl<'a> Pair<'a> {
             Some(_) => Verdict::Slower,
             None => verdict,
         };
-        let by_tests = tests.and_then(|tests| tests.found.interval(Confidence::NINETY_FIVE));
+        let by_tests = tests.and_then(|tests| tests.found.interval());
         Row {
             ratio: self.difference().map_or(f64::NAN, f64::exp),
             interval: distance.or(by_tests).and_then(exponential),

@@ -11,7 +11,7 @@ use instrument::statistics::discovery::adjusted;
 use instrument::statistics::moderation::Moderated;
 use instrument::statistics::peers::{FEWEST_NODES, Metric, deviations};
 use instrument::statistics::summary::median;
-use instrument::statistics::{Confidence, Interval};
+use instrument::statistics::Interval;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -151,7 +151,7 @@ impl Tested {
     }
 
     pub(crate) fn interval(&self) -> Option<Interval> {
-        let ends = self.found.interval(Confidence::NINETY_FIVE)?;
+        let ends = self.found.interval()?;
         Interval::new(ends.low.exp(), ends.high.exp())
     }
 

@@ -186,3 +186,61 @@ impl Reader {
 fn text(reason: &str) -> Option<String> {
     (!reason.is_empty()).then(|| reason.to_owned())
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{Replies, Reply};
+    use crate::Limits;
+    use crate::connection::both;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::atomic::AtomicBool;
+    use std::sync::{Arc, mpsc};
+    use std::thread;
+    use std::time::Duration;
+
+    const PATIENCE: Duration = Duration::from_secs(2);
+
+    #[test]
+    fn a_receiver_that_says_nothing_is_waited_for_while_sent_data_leaves_this_side() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        /// In three times the patience; the last part stays.
+        const PARTS: usize = 60;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let limits = Limits {
+            patience: PATIENCE,
+            stop: &STOP,
+        };
+        let (_, outlet) = both(&near, limits).unwrap();
+        near.set_nonblocking(true).unwrap();
+        let mut sent = 0;
+        while let Ok(count) = near.write(&[0; 64 << 10]) {
+            sent += count;
+        }
+        let (sender, heard) = mpsc::channel();
+        let mut replies = Replies {
+            heard,
+            asked: Arc::default(),
+            failed: Arc::default(),
+            reader: None,
+        };
+        thread::scope(|scope| {
+            let far = &mut far;
+            scope.spawn(move || {
+                let mut part = vec![0; sent / (PARTS + 1)];
+                for _ in 0..PARTS {
+                    far.read_exact(&mut part).unwrap();
+                    thread::sleep(3 * PATIENCE / PARTS as u32);
+                }
+                let ready = Reply::Ready {
+                    room: 0,
+                    failure: None,
+                };
+                assert!(sender.send(ready).is_ok());
+            });
+            assert!(matches!(replies.next(&outlet), Ok(Reply::Ready { .. })));
+        });
+    }
+}

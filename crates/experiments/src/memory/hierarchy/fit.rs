@@ -4,7 +4,7 @@ use super::miss_share;
 use instrument::statistics::random::Random;
 use instrument::statistics::student::logarithms;
 use instrument::statistics::summary::{all_finite, median, quantile};
-use instrument::statistics::{Confidence, Interval};
+use instrument::statistics::{Interval, TAIL};
 use std::iter;
 use std::sync::{Mutex, PoisonError};
 
@@ -98,9 +98,8 @@ fn fitted_anew(sizes_bytes: &[f64], costs: &[Vec<f64>], seed: u64) -> Option<Vec
     let refits = refits(sizes_bytes, &log_costs, &centres, &best, seed);
     let interval = |index: usize, centre: f64| {
         let values: Vec<f64> = refits.iter().map(|fit| fit.capacities[index]).collect();
-        let tail = Confidence::NINETY_FIVE.tail();
-        let low = quantile(&values, tail)?.min(centre);
-        Interval::new(low, quantile(&values, 1.0 - tail)?.max(centre))
+        let low = quantile(&values, TAIL)?.min(centre);
+        Interval::new(low, quantile(&values, 1.0 - TAIL)?.max(centre))
     };
     let level = |(index, capacity_bytes): (usize, &f64)| Level {
         capacity_bytes: *capacity_bytes,

@@ -266,6 +266,7 @@ mod tests {
     use super::*;
     use crate::made_up::setting;
     use instrument::at_levels::AtLevels;
+    use instrument::estimate::FEWEST_PROCESSES;
     use instrument::plan::Plan;
 
     #[test]
@@ -287,7 +288,7 @@ mod tests {
         let setting = setting(Profile::Standard);
         let at_levels = AtLevels::new(&Lock, &levels, &setting).expect("levels of the report");
         let plan = Plan::new(&[&at_levels], &setting, None, 1);
-        let processes = setting.profile.precision().min_processes as f64;
+        let processes = FEWEST_PROCESSES as f64;
         assert_eq!(plan.point_count(), 1);
         assert!(plan.budget().0 > processes * Lock.least_ns(&chosen) as f64);
     }

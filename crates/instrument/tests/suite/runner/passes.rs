@@ -3,6 +3,7 @@
 use super::mocks::{
     Log, MS, Mock, MockExecutor, PRECISION, plan, plan_for, quiet, run, run_points, setting, wild,
 };
+use oscope_instrument::estimate::FEWEST_PROCESSES;
 use oscope_instrument::experiment::Better;
 use oscope_instrument::quantity::Nanoseconds;
 use oscope_instrument::runner::Outcome;
@@ -114,13 +115,13 @@ fn points_that_come_first_have_estimates_before_others_are_visited() {
     let before = &executor.order[..others.expect("they are visited too")];
     for first in [0, 1] {
         let visits = before.iter().filter(|n| **n == first).count();
-        assert!(visits >= PRECISION.min_processes, "{visits}");
+        assert!(visits >= FEWEST_PROCESSES, "{visits}");
     }
     // What is visited already has its turn in the next pass.
     assert_eq!(log.count("pass 3 of 3"), 1, "{:?}", log.lines);
     assert_eq!(log.count("pass "), 3 + PRECISION.passes);
     let mut given = executor.given.values();
-    assert!(given.all(|given| *given >= PRECISION.min_processes));
+    assert!(given.all(|given| *given >= FEWEST_PROCESSES));
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn few_healthy_nodes_are_named() {
     }
 }
 
-/// Without a margin, the control of false discoveries stands alone: of a hundred healthy fleets, one
+/// Without a margin, only the control of false discoveries limits alarms: of a hundred healthy fleets, one
 /// may have an alarm.
 #[test]
 fn components_in_which_nodes_differ_more_raise_no_more_alarms() {

@@ -5,12 +5,11 @@
 
 use oscope_instrument::estimate::Estimate;
 use oscope_instrument::quantity::{Quantity, Unit};
+use oscope_instrument::statistics::Estimated;
 use oscope_instrument::statistics::modes::halves;
 use oscope_instrument::statistics::prediction::{Centre, Clocks, Core, Prediction, Visit, predict};
 use oscope_instrument::statistics::random::Random;
-use oscope_instrument::statistics::student::mean_estimate;
-use oscope_instrument::statistics::summary::{mean, median, standard_deviation};
-use oscope_instrument::statistics::{Confidence, Estimated, Interval};
+use oscope_instrument::statistics::summary::{mean, standard_deviation};
 
 use super::strata::{self, CALM, Machine};
 
@@ -39,21 +38,6 @@ fn estimate(visits: &[Visit]) -> Estimate {
         by_process: found.by_process,
         pass_of: visits.iter().map(|visit| visit.pass as u32).collect(),
         ..Quantity::estimated(&found.estimated, Unit::Nanoseconds).into()
-    }
-}
-
-/// Student's t over the logarithms of the medians of the processes.
-fn of_student(visits: &[Visit]) -> Estimated {
-    let of_process = |visit: &Visit| -> f64 {
-        let costs: Vec<f64> = visit.legs.iter().map(|leg| leg.cost).collect();
-        median(&costs).unwrap().ln()
-    };
-    let medians: Vec<f64> = visits.iter().map(of_process).collect();
-    let mean = mean_estimate(&medians, Confidence::NINETY_FIVE).unwrap();
-    let bounds = mean.interval.unwrap();
-    Estimated {
-        centre: mean.centre.exp(),
-        interval: Interval::new(bounds.low.exp(), bounds.high.exp()),
     }
 }
 
@@ -124,9 +108,6 @@ fn other_recorded_sessions_lie_inside() {
             println!("{case}, ratios: {coverage:.3}");
             assert!(coverage >= 0.92, "{case}, ratios: {coverage}");
         }
-        let (student, _) = score(&by(&points, designs[0].1, of_student), ALL);
-        println!("{condition}, Student over processes: {student:.3}");
-        assert!(student < 0.8, "the data no longer show the need");
     }
 }
 

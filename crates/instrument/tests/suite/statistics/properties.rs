@@ -4,12 +4,10 @@ use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::modes::several;
 use oscope_instrument::statistics::student::{mean_estimate, ratio_estimate};
 use oscope_instrument::statistics::trend::{mann_kendall, theil_sen_slope};
-use oscope_instrument::statistics::{Confidence, Estimated, summary};
+use oscope_instrument::statistics::{Estimated, summary};
 use proptest::collection::vec;
 use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
 use proptest::prelude::*;
-
-const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
 /// Numbers of any size and sign, the extremes of `f64` included.
 pub(super) fn finite() -> impl Strategy<Value = f64> {
@@ -35,11 +33,11 @@ pub(super) fn assert_sound(estimate: &Estimated, what: &str) {
 proptest! {
     #[test]
     fn finite_data_never_upset_an_estimate(values in vec(finite(), 0..60)) {
-        if let Some(estimate) = mean_estimate(&values, LEVEL) {
+        if let Some(estimate) = mean_estimate(&values) {
             assert_sound(&estimate, "mean");
         }
         let half = values.len() / 2;
-        if let Some(estimate) = ratio_estimate(&values[..half], &values[half..], LEVEL) {
+        if let Some(estimate) = ratio_estimate(&values[..half], &values[half..]) {
             assert_sound(&estimate, "ratio");
         }
         for value in [
@@ -47,7 +45,7 @@ proptest! {
             summary::median(&values),
             summary::standard_deviation(&values),
             summary::median_absolute_deviation(&values),
-            theil_sen_slope(&values[..half], &values[half..2 * half]),
+            theil_sen_slope(&values),
         ].into_iter().flatten() {
             prop_assert!(value.is_finite());
         }
@@ -58,7 +56,7 @@ proptest! {
             prop_assert!(modes.len() > 1 && modes.is_sorted());
         }
         let weights = vec![1.0; half];
-        if let Some(line) = weighted_line(&values[..half], &values[half..2 * half], &weights, LEVEL) {
+        if let Some(line) = weighted_line(&values[..half], &values[half..2 * half], &weights) {
             assert_sound(&line.slope, "slope");
             assert_sound(&line.intercept, "intercept");
         }
@@ -73,7 +71,7 @@ proptest! {
         let mut values = values;
         let at = at.index(values.len());
         values[at] = bad;
-        prop_assert_eq!(mean_estimate(&values, LEVEL), None);
+        prop_assert_eq!(mean_estimate(&values), None);
         prop_assert!(several(&values).is_none() && mann_kendall(&values).is_none());
     }
 }

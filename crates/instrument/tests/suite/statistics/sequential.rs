@@ -114,14 +114,7 @@ impl Bench for Machine {
 }
 
 fn rules(seconds: f64) -> Rules {
-    Rules {
-        error: Rules::ERROR,
-        margin: 0.01,
-        budget: Budget::Fixed(Nanoseconds(seconds * 1e9)),
-        least_runs: 0,
-        most_runs: None,
-        least_time: Rules::LEAST_TIME,
-    }
+    Rules::new(0.01, Budget::Fixed(Nanoseconds(seconds * 1e9)))
 }
 
 /// The outcome, and how long it took in seconds.
@@ -215,7 +208,7 @@ fn what_is_no_number_is_left_out_and_equal_differences_are_known_exactly() {
         assert_eq!((test.centre(), test.interval()), (None, None));
         test.add(&[f64::NAN]);
         test.add(&[f64::INFINITY]);
-        assert_eq!(test.count(), 0);
+        assert_eq!(test.differences().count(), 0);
         for _ in 0..50 {
             test.add(&[difference]);
         }

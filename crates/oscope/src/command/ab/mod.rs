@@ -205,7 +205,6 @@ fn rules(arguments: &Ab, programs: usize) -> Rules {
         _ => (0, Rules::LEAST_TIME),
     };
     Rules {
-        error: Rules::ERROR,
         margin: pace.margin,
         budget: pace.budget.map_or(Budget::Usual, Budget::Fixed),
         least_runs: runs.unwrap_or(pace.min_runs.max(usual_runs)),
@@ -416,12 +415,9 @@ mod tests {
         ] {
             let fixed = |seconds: f64| Budget::Fixed(Nanoseconds(seconds * 1e9));
             let rules = Rules {
-                error: Rules::ERROR,
-                margin: 0.01,
-                budget: budget_s.map_or(Budget::Usual, fixed),
                 least_runs: runs.unwrap_or(0),
                 most_runs: runs,
-                least_time: Rules::LEAST_TIME,
+                ..Rules::new(0.01, budget_s.map_or(Budget::Usual, fixed))
             };
             assert_eq!(announcement(&rules, Some(round_s * 1e9)), expected);
         }

@@ -155,8 +155,8 @@ pub fn verdicts(run: &Run) -> Vec<String> {
     let Ok(Some(Command::Ab(arguments))) = asked.map(|it| it.command) else {
         return Vec::new();
     };
-    let rules = super::rules(&arguments, points.len());
-    let mut contest = Contest::new(points.len(), &rules);
+    let margin = arguments.pace.margin;
+    let mut contest = Contest::new(points.len(), margin);
     let mut begin = 0;
     for block in first.chunk_by(|one, next| one.1 == next.1) {
         /// Any time will do: the ratios alone count.
@@ -184,7 +184,7 @@ pub fn verdicts(run: &Run) -> Vec<String> {
         sentence(&name(0), &name(without_time.rival), &without_time)
     };
     let verdicts = contest.pairs(0.0).into_iter().map(verdict);
-    verdicts.chain([certainty(rules.margin)]).collect()
+    verdicts.chain([certainty(margin)]).collect()
 }
 
 /// The ratios of a program to the first, each with the end of its block.

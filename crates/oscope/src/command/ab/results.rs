@@ -115,7 +115,7 @@ pub fn present(
             shell,
             seed: compared.seed,
             margin: rules.margin,
-            error: rules.error,
+            error: Rules::ERROR,
             ending: outcome.ending,
             blocks: outcome.blocks,
             failure: compared.failure.as_deref(),

@@ -125,7 +125,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
             values: &vary.values,
             seed,
             margin: rules.margin,
-            error: rules.error,
+            error: Rules::ERROR,
             points: judged,
         })
     } else {

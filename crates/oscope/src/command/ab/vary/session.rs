@@ -189,7 +189,7 @@ impl<'v> Session<'v, '_, '_> {
         let way = |((index, value), point): ((usize, &String), &Point)| {
             let scratch = self.scratches.get(index).unwrap_or(&self.scratches[0]);
             let task = Task::new(
-                &self.plan.precision,
+                self.plan.precision,
                 self.calibration.clone(),
                 scratch.join(&planned.definition.id),
                 self.seed,
