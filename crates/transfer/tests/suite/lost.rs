@@ -2,12 +2,12 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, RESUME, Served, TestDirectories, bytes, item, job, receive_methods, sealed, send_options,
-    send_to, session, token,
+    PLAN, RESUME, Served, TestDirectories, bytes, item, job, receive_methods, send_options,
+    send_to, session,
 };
+use oscope_transfer::Error;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::Contents;
-use oscope_transfer::{Error, receiver};
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
@@ -81,28 +81,6 @@ fn a_sender_that_resumes_at_once_waits_until_the_receiver_has_seen_the_end() {
         go_on.store(true, Ordering::Release);
         again.join().unwrap().assert(1, 0);
     });
-    assert!(dirs.received("file") == contents);
-}
-
-#[test]
-fn a_receiver_that_was_restarted_goes_on_where_it_was() {
-    let dirs = TestDirectories::new();
-    let contents = bytes(3_000_000, 3);
-    let jobs = [dirs.file("file", &contents)];
-    let secret = "a token of some length";
-    let receive = |it: &mut receiver::Options| {
-        (it.token, it.method) = (Some(token(secret)), Some(ReceiveMethod::Mmap));
-    };
-    {
-        let served = Served::with(&dirs, receive);
-        let address = between(served.address, [Mischief::Cut(2_500_000)]);
-        send_to(address, &jobs, PLAN, &sealed(secret, SendMethod::Mmap)).error();
-        served.wait_for("given up");
-    }
-    let served = Served::with(&dirs, receive);
-    let sender = sealed(secret, SendMethod::Mmap);
-    served.send_by(&jobs, RESUME, &sender).assert(1, 0);
-    assert!(sender.progress.load(Ordering::Relaxed) < 1_500_000);
     assert!(dirs.received("file") == contents);
 }
 
