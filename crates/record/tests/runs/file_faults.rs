@@ -124,7 +124,7 @@ fn a_damaged_document_says_where() {
 #[test]
 fn what_cannot_have_been_measured_is_refused() {
     let experiment = |rest: &str| format!("/run/experiments/0/{rest}");
-    let sample = |rest: &str| experiment("points/0/batches/0/samples/0/") + rest;
+    let sample = |rest: &str| experiment("points/0/batches/0/samples/1/") + rest;
     let cases = [
         ("/run/header/id".into(), json!("ABC"), "hexadecimal digits"),
         ("/run/header/budget_ns".into(), json!(-1), "negative"),
