@@ -114,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_secret_is_left_wherever_it_stood(
+    fn no_secret_is_left_in_any_field(
         secret in "[a-z]{3}q[0-9]zj[A-Za-z0-9]{5,10}",
         template in select(vec![
             "<S>", "/home/<S>/x", "<T> <S>", "<S> <T>", "host=<S>", "<S>:5735", "user@<S>", "a,<S>;b",

@@ -85,7 +85,7 @@ fn a_sender_that_resumes_at_once_waits_until_the_receiver_has_seen_the_end() {
 }
 
 #[test]
-fn a_wish_to_stop_is_heard_on_both_sides() {
+fn both_sides_end_when_asked_to_stop() {
     let dirs = TestDirectories::new();
     let served = Served::by(&dirs, ReceiveMethod::Mmap);
     let jobs = [dirs.file("file", &bytes(2 << 20, 8))];
@@ -114,7 +114,7 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
 }
 
 #[test]
-fn a_wish_to_stop_is_heard_while_a_pipe_is_silent_or_nobody_writes_to_it() {
+fn a_sender_ends_when_asked_to_stop_while_a_pipe_is_silent_or_has_no_writer() {
     let dirs = TestDirectories::new();
     let (silent, _writer) = std::io::pipe().unwrap();
     let silent = format!("/proc/self/fd/{}", silent.as_raw_fd());

@@ -62,11 +62,11 @@ fn changes(rows: &'static [(&str, Bytes)], old: &[u8]) -> Vec<(&'static str, Cha
 }
 
 /// Checks that no side accepts a connection whose bytes are treated in this way.
-fn assert_refused(scene: &Scene, name: &str, ways: Ways) {
+fn assert_refused(scene: &Scene, name: &str, ways: &Ways) {
     let case = format!("{name}, {:?}", scene.sender.cover);
     // On a busy machine a side may give up before the attack.
     wait_until(&case, || {
-        scene.served.log.lock().unwrap().clear();
+        scene.served.log.lock().expect("nobody panics").clear();
         let proxy = Proxy::start(scene.served.address, vec![ways.clone()]);
         assert!(scene.connect(proxy.address).is_err(), "{case}");
         scene.served.wait_for_ends(1);
@@ -88,11 +88,11 @@ fn the_first_words_cannot_be_rewritten() {
         let no_answer: Change = Arc::new(|words| words.truncate(GREETING));
         let greetings = changes(GREETINGS, &there[..OPENING]).into_iter();
         for (name, change) in greetings.chain([("no proof", no_proof)]) {
-            assert_refused(&scene, name, Mischief::Rewrite(OPENING, change).into());
+            assert_refused(&scene, name, &Mischief::Rewrite(OPENING, change).into());
         }
         let answers = changes(ANSWERS, &back[..ANSWER]).into_iter();
         for (name, change) in answers.chain([("no proof", no_answer)]) {
-            assert_refused(&scene, name, Ways::back(Mischief::Rewrite(ANSWER, change)));
+            assert_refused(&scene, name, &Ways::back(Mischief::Rewrite(ANSWER, change)));
         }
     }
 }
