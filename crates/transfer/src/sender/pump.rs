@@ -62,11 +62,9 @@ impl Pump {
             Contents::Stream(stream) => send_stream(buffer, flow, stream),
             Contents::Memory(bytes) => {
                 let bytes = &bytes[range.start as usize..range.end as usize];
-                let mut offset = range.start;
-                for block in bytes.chunks(BLOCK) {
+                for (offset, block) in (range.start..).step_by(BLOCK).zip(bytes.chunks(BLOCK)) {
                     let end = offset + block.len() as u64;
                     flow.send_of(offset, block, range.end - end)?;
-                    offset = end;
                 }
                 Ok(())
             }
@@ -86,13 +84,11 @@ impl Pump {
             }
             Contents::Zeros => {
                 buffer.fill(0);
-                let mut offset = range.start;
-                while offset < range.end {
+                for offset in range.clone().step_by(BLOCK) {
                     let left = range.end - offset;
                     let len = left.min(BLOCK as u64);
                     // Sealing in place would overwrite the zeros, which are reused.
                     flow.send_of(offset, &buffer[..len as usize], left - len)?;
-                    offset += len;
                 }
                 Ok(())
             }
