@@ -19,17 +19,17 @@ const WORTH_TRYING_BYTES: u64 = 128 * MIB as u64;
 /// From this size on, several threads save more than their start costs.
 const WORTH_THREADS_BYTES: u64 = 8 * MIB as u64;
 /// Minimum length of a section of a file in the page cache,
-const WARM_STRETCH_BYTES: u64 = 8 * MIB as u64;
+const WARM_SECTION_BYTES: u64 = 8 * MIB as u64;
 /// its share of a large file: long enough to limit noise, and short enough that slow candidates
 /// cost little,
 const WARM_SHARE: u64 = 64;
 /// and its maximum length.
-const LONGEST_WARM_STRETCH_BYTES: u64 = 128 * MIB as u64;
+const LONGEST_WARM_SECTION_BYTES: u64 = 128 * MIB as u64;
 /// Sections that each candidate gets of a file in the page cache. Its best section counts, since
 /// the start of a file may lie in smaller pages than the rest.
 const WARM_ROUNDS: usize = 2;
 /// Length of a section of a file on the device: longer than the kernel's read-ahead.
-const COLD_STRETCH_BYTES: u64 = 32 * MIB as u64;
+const COLD_SECTION_BYTES: u64 = 32 * MIB as u64;
 /// More threads have not been observed to read faster.
 const MOST_THREADS: usize = 16;
 
@@ -108,7 +108,7 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
     let Candidates {
         ways,
         reason,
-        stretch_bytes,
+        section_bytes,
         rounds,
     } = candidates(source, size, wishes);
     let mut trial = Trial {
@@ -120,7 +120,7 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
     };
     let options = match ways.as_slice() {
         [only] => *only,
-        several => trial.fastest(several, stretch_bytes, rounds)?,
+        several => trial.fastest(several, section_bytes, rounds)?,
     };
     trial.run(&options, size)?;
     source.ensure_unchanged()?;
@@ -157,7 +157,7 @@ struct Candidates {
     ways: Vec<SumOptions>,
     reason: Reason,
     /// Length of the section that each candidate sums in a round.
-    stretch_bytes: u64,
+    section_bytes: u64,
     rounds: usize,
 }
 
@@ -166,7 +166,7 @@ impl Candidates {
         Self {
             ways: vec![way],
             reason,
-            stretch_bytes: 0,
+            section_bytes: 0,
             rounds: 0,
         }
     }
@@ -213,10 +213,10 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     }
     let (reason, wanted_bytes, rounds) = if is_warm {
         let share_bytes = size / WARM_SHARE;
-        let wanted_bytes = share_bytes.clamp(WARM_STRETCH_BYTES, LONGEST_WARM_STRETCH_BYTES);
+        let wanted_bytes = share_bytes.clamp(WARM_SECTION_BYTES, LONGEST_WARM_SECTION_BYTES);
         (Reason::TriedWarm, wanted_bytes, WARM_ROUNDS)
     } else {
-        (Reason::TriedCold, COLD_STRETCH_BYTES, 1)
+        (Reason::TriedCold, COLD_SECTION_BYTES, 1)
     };
     // Each candidate sums whole blocks, and all of its threads the same number of them.
     let blocks = |way: &SumOptions| (way.threads as u64).saturating_mul(way.block_bytes as u64);
@@ -224,7 +224,7 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     Candidates {
         ways: options,
         reason,
-        stretch_bytes: wanted_bytes.div_ceil(unit_bytes).saturating_mul(unit_bytes),
+        section_bytes: wanted_bytes.div_ceil(unit_bytes).saturating_mul(unit_bytes),
         rounds,
     }
 }
@@ -261,7 +261,7 @@ impl Trial<'_> {
     fn fastest(
         &mut self,
         ways: &[SumOptions],
-        stretch_bytes: u64,
+        section_bytes: u64,
         rounds: usize,
     ) -> Result<SumOptions> {
         let mut best: Option<(u64, SumOptions)> = None;
@@ -272,7 +272,7 @@ impl Trial<'_> {
                 order.reverse();
             }
             for way in order {
-                let end = self.done.saturating_add(stretch_bytes);
+                let end = self.done.saturating_add(section_bytes);
                 // A shorter section would look faster than it is.
                 if end > self.size {
                     break;

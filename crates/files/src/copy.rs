@@ -2,9 +2,9 @@
 
 use crate::dd::Dd;
 use crate::lane::Lane;
+use crate::memory::{ensure_fits, ensure_sane};
 use crate::partial::{Partial, names_standard_output, part_file};
 use crate::read::{buffers, read, read_stream, read_stream_into, stream_buffer};
-use crate::room::{ensure_fits, ensure_sane};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use choice::Choice;
 use platform::block_io::{copy_range, share_blocks, write_at};
@@ -195,28 +195,26 @@ pub struct Against {
 impl Against {
     /// dd's time as a multiple of this program's: minimum, median and maximum over the rounds.
     pub fn ratios(&self) -> (f64, f64, f64) {
-        let ratios = sorted(self.rounds.iter().map(|(ours, dd)| dd / ours));
-        let last = ratios.len().saturating_sub(1);
-        (ratios[0], ratios[last / 2], ratios[last])
+        spread(self.rounds.iter().map(|(ours, dd)| dd / ours))
     }
 
     /// The median of this program's times, in ns.
     pub fn median_ours_ns(&self) -> f64 {
-        let times = sorted(self.rounds.iter().map(|(ours, _)| *ours));
-        times[(times.len() - 1) / 2]
+        spread(self.rounds.iter().map(|(ours, _)| *ours)).1
     }
 
     /// The median of dd's times, in ns.
     pub fn median_dd_ns(&self) -> f64 {
-        let times = sorted(self.rounds.iter().map(|(_, dd)| *dd));
-        times[(times.len() - 1) / 2]
+        spread(self.rounds.iter().map(|(_, dd)| *dd)).1
     }
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+/// Minimum, median and maximum.
+fn spread(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);
-    values
+    let last = values.len().saturating_sub(1);
+    (values[0], values[last / 2], values[last])
 }
 
 /// Checks that a copy to `target` can be compared: the copies are files in its directory.

@@ -1,9 +1,9 @@
 //! Finds the file size whose read takes a given time.
 
 use crate::lane::Lane;
+use crate::memory::ensure_fits;
 use crate::partial::Partial;
 use crate::read::read;
-use crate::room::ensure_fits;
 use crate::write::{fill, stamp};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use platform::block_io::write_at;

@@ -67,7 +67,7 @@ mod tests {
     use super::Lane;
 
     #[test]
-    fn lanes_cover_a_stretch_once() {
+    fn lanes_cover_each_block_of_a_section_once() {
         let whole = Lane::whole(10, 45, 10);
         let blocks: Vec<_> = whole.blocks().collect();
         assert_eq!(blocks, [(10, 10), (20, 10), (30, 10), (40, 5)]);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_at_the_end_of_all_numbers_end() {
+    fn a_lane_up_to_the_largest_offset_ends() {
         let lane = Lane::whole(u64::MAX - 5, u64::MAX, usize::MAX);
         assert_eq!(lane.blocks().count(), 1);
     }

@@ -1,8 +1,8 @@
 //! One timed pass over a file or its first blocks, with its sum.
 
 use crate::lane::Lane;
+use crate::memory::ensure_fits;
 use crate::read::{buffer_for, buffers, read_into, read_stream_into, stream_buffer};
-use crate::room::ensure_fits;
 use crate::sum::{Sum, Xor};
 use crate::{Error, Method, Result, Source, Watch};
 use instrument::quantity::Bytes;

@@ -1,7 +1,7 @@
 //! Reads the blocks of a lane by each method.
 
 use crate::lane::Lane;
-use crate::room::{ensure_fits, ensure_sane};
+use crate::memory::{ensure_fits, ensure_sane};
 use crate::{Error, Method, Result, Source, Watch};
 use platform::block_io::{read_at, wait_readable};
 use platform::file::{Access, LockedFile};

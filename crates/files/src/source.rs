@@ -23,7 +23,7 @@ const NAMES_OF_STANDARD_INPUT: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/se
 pub struct Source {
     file: File,
     path: PathBuf,
-    /// `None` for a device of Windows, which reports nothing.
+    /// What the system reported when it was opened; `None` for a device of Windows, which reports nothing.
     before: Option<Metadata>,
     is_regular: bool,
     size: Option<u64>,

@@ -1,8 +1,8 @@
 //! The exclusive or over all 32-bit words of a file.
 
 use crate::lane::Lane;
+use crate::memory::ensure_fits;
 use crate::read::{buffers, read, read_stream};
-use crate::room::ensure_fits;
 use crate::{Error, Method, Result, Source, Watch};
 use platform::clock::now_ns;
 use std::thread;

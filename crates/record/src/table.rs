@@ -39,7 +39,7 @@ pub(crate) enum Cells<'t> {
 
 type Reader<'t, T> = Box<dyn Fn(&Row<'t>) -> Option<T> + 't>;
 
-/// The cells of a timing, or of what else a sample read; those of other kinds are empty.
+/// The cells of a row that depend on the kind of reading; those of other kinds are empty.
 #[derive(Clone, Default)]
 struct Timing {
     kind: &'static str,

@@ -3,7 +3,7 @@
 //! A file may come from anywhere. So everything that the analysis relies on is checked here once:
 //! finite numbers, unique names, and times whose sums fit into a 64-bit integer.
 
-use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
+use crate::run::{ExperimentRecord, Header, PointRecord, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
 use instrument::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
@@ -89,7 +89,7 @@ fn experiment(record: &ExperimentRecord) -> Result<(), Invalid> {
         sums(&place, batches)?;
         ending
             .as_ref()
-            .map_or(Ok(()), |ending| closing(&place, ending))?;
+            .map_or(Ok(()), |ending| survives(&place, ending))?;
     }
     Ok(())
 }
@@ -224,11 +224,6 @@ fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
     both_references(place, &legs.reference_ns, &legs.around)
 }
 
-/// Checks the ending of the point at `place`.
-pub(crate) fn closing(place: &str, closing: &Closing) -> Result<(), Invalid> {
-    survives(place, closing)
-}
-
 /// Checks that every sum that the analysis takes over a point fits into a 64-bit integer.
 fn sums(place: &str, batches: &[Batch]) -> Result<(), Invalid> {
     let total = batches.iter().flat_map(counts).fold(0, u64::saturating_add);
@@ -289,7 +284,7 @@ fn counts(batch: &Batch) -> Vec<u64> {
 
 /// Checks that `value` survives a round trip through JSON, which has no infinities and only Unicode
 /// text.
-fn survives<T>(place: &str, value: &T) -> Result<(), Invalid>
+pub(crate) fn survives<T>(place: &str, value: &T) -> Result<(), Invalid>
 where
     T: Serialize + DeserializeOwned + PartialEq,
 {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_to_stop_is_heard() {
+    fn hashing_ends_when_asked_to_stop() {
         let stop = AtomicBool::new(true);
         let file = file(PIECE, &[(0, b"x")]);
         let mut hashing = Hashing::new(&file, &stop).unwrap();

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::progress::{Voice, bar_of_bytes, while_drawn};
 use crate::{leftovers, output, token_file};
 use anyhow::Result;
+use choice::Choice;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::removal::REMOVAL;
 use platform::scratch::Scratch;

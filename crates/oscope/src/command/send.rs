@@ -7,6 +7,7 @@ use crate::exit::{Exit, WrongUse};
 use crate::progress::{Voice, bar_of_bytes, while_drawn};
 use crate::{output, token_file};
 use anyhow::{Context, Result};
+use choice::Choice;
 use instrument::quantity::{Nanoseconds, counted};
 use platform::file::standard_input;
 use platform::signal::{Interrupt, ignore_sigpipe};
@@ -101,12 +102,11 @@ fn present(
     cover: Cover,
     common: &Common,
 ) -> Result<String> {
-    let cost_of_both = summary.farewell;
     if common.json {
         let mut total = totals(summary.files, summary.failed, summary.bytes, summary.timing);
         total["contents"] = json!(cover.name());
-        total["sender_cpu_ns"] = json!(cost_of_both.sender_cpu.as_nanos() as u64);
-        total["receiver_cpu_ns"] = json!(cost_of_both.receiver_cpu.as_nanos() as u64);
+        total["sender_cpu_ns"] = json!(summary.sender_cpu.as_nanos() as u64);
+        total["receiver_cpu_ns"] = json!(summary.receiver_cpu.as_nanos() as u64);
         let files: Vec<_> = outcomes.iter().map(value).collect();
         let all = json!({ "format": FORMAT, "files": files, "total": total });
         return output::json(&all);
@@ -120,8 +120,8 @@ fn present(
         "{}, {}; CPU {:.3} here, {:.3} there\n",
         counted(summary.files, "file"),
         cost(summary.bytes, summary.timing),
-        Nanoseconds::from(cost_of_both.sender_cpu),
-        Nanoseconds::from(cost_of_both.receiver_cpu),
+        Nanoseconds::from(summary.sender_cpu),
+        Nanoseconds::from(summary.receiver_cpu),
     );
     Ok(text + &sum)
 }

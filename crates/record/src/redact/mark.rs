@@ -1,6 +1,6 @@
 //! Marks that replace the names of a machine or of people.
 
-use std::fmt;
+use choice::Choice;
 
 /// Makes marks. Equal texts have equal marks under the same key. Without the key, a mark does not
 /// reveal its text, not even to a search through all possible names.
@@ -9,7 +9,7 @@ pub(super) struct Marker {
 }
 
 /// The kind of text that a mark replaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Address,
     Argument,
@@ -21,23 +21,6 @@ pub(super) enum Kind {
     Source,
     Tag,
     Word,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Address => "address",
-            Self::Argument => "argument",
-            Self::Device => "device",
-            Self::Machine => "machine",
-            Self::Name => "name",
-            Self::Path => "path",
-            Self::Product => "product",
-            Self::Source => "source",
-            Self::Tag => "tag",
-            Self::Word => "word",
-        })
-    }
 }
 
 /// Number of hexadecimal digits of a mark. The chance that two of a hundred texts in a run share a

@@ -26,7 +26,7 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// A redactor with this secret. Under one key, equal texts have equal marks in all runs, so
+    /// A redactor with this secret key. Under one key, equal texts have equal marks in all runs, so
     /// that runs of one machine can be recognised as such. Without the key, nobody can find the
     /// text of a mark by trying.
     pub fn new(key: [u8; 32]) -> Self {
@@ -35,7 +35,7 @@ impl Redactor {
         }
     }
 
-    /// A redactor with a random secret that is not stored.
+    /// A redactor with a random key that is not stored.
     ///
     /// # Errors
     /// If the system provides no randomness.

@@ -185,6 +185,15 @@ impl From<Invalid> for Fault {
 }
 
 impl Fault {
+    /// The inconsistency of the store, if that is the fault.
+    pub fn damage(self) -> Result<String> {
+        match self {
+            Self::Damaged(reason) => Ok(reason),
+            Self::Sqlite(error) if is_damage(&error) => Ok(error.to_string()),
+            other => Err(other),
+        }
+    }
+
     /// The error of the store at `path`.
     pub fn at(self, path: &Path) -> Error {
         let path = path.to_owned();

@@ -5,8 +5,7 @@ use super::error::{Error, Fault, Result};
 use super::room::{allocate_index, ensure_room_next_to, with_suffix};
 use super::schema::{APPLICATION_ID, create, ensure_version};
 use platform::storage::Storage;
-use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
-use std::fmt::Write as _;
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, TransactionBehavior};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -78,7 +77,7 @@ impl Store {
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
-        identify(path)?;
+        has_store(path)?;
         let is_missing = |folder: &Path| {
             fs::metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
@@ -115,7 +114,7 @@ impl Store {
     /// If the file is missing, cannot be read, or is no store, damaged, locked or of another
     /// version.
     pub fn open_read_only(path: &Path) -> std::result::Result<Self, Error> {
-        if identify(path)? == Content::Nothing {
+        if !has_store(path)? {
             return Err(Error::Missing(path.to_owned()));
         }
         let opened = real(path).and_then(|real| connect_read_only(&real));
@@ -143,6 +142,22 @@ impl Store {
         found.map_err(|fault| fault.at(&self.path))
     }
 
+    /// Changes the store by `write` in one transaction.
+    pub(super) fn writing<T>(
+        &mut self,
+        write: impl FnOnce(&Connection, &mut Option<Claims>) -> Result<T>,
+    ) -> std::result::Result<T, Error> {
+        let (connection, claims) = (&mut self.connection, &mut self.claims);
+        let write = || {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let written = write(&transaction, claims)?;
+            transaction.commit()?;
+            Ok(written)
+        };
+        write().map_err(|fault: Fault| fault.at(&self.path))
+    }
+
     /// Checks the structure of the file for damage; takes some seconds per GB. [`Store::verify`]
     /// checks the runs.
     ///
@@ -163,14 +178,7 @@ impl Store {
 
 /// True if the file at `path` has the header of a store, of any version.
 pub fn is_store(path: &Path) -> bool {
-    matches!(identify(path), Ok(Content::Store))
-}
-
-/// The contents of a file, according to its first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    Nothing,
-    Store,
+    has_store(path).unwrap_or(false)
 }
 
 /// The file behind the links of `path`, as an absolute path. SQLite takes no such path for the name of a database
@@ -193,9 +201,10 @@ fn irregular(path: &Path) -> Error {
     }
 }
 
-/// Reads a file's header without SQLite, which would modify a database that is not ours: it may
-/// roll back its journal or merge its write-ahead log.
-fn identify(path: &Path) -> std::result::Result<Content, Error> {
+/// True if the file at `path` has the header of a store, false if it is missing or empty; an error for any other file.
+/// Reads the header without SQLite, which would modify a database that is not ours: it may roll back its journal or
+/// merge its write-ahead log.
+fn has_store(path: &Path) -> std::result::Result<bool, Error> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     const APPLICATION_ID_AT: usize = 68;
 
@@ -204,14 +213,14 @@ fn identify(path: &Path) -> std::result::Result<Content, Error> {
         return Err(irregular(path));
     }
     let header = match found.and_then(|_| header(path)) {
-        Ok(header) if header.is_empty() => return Ok(Content::Nothing),
+        Ok(header) if header.is_empty() => return Ok(false),
         Ok(header) => header,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(no_access(path, &error)),
     };
     let application_id = header.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4);
     if header.starts_with(MAGIC) && application_id == Some(&APPLICATION_ID.to_be_bytes()) {
-        Ok(Content::Store)
+        Ok(true)
     } else {
         Err(Error::NotAStore(path.to_owned()))
     }
@@ -362,18 +371,9 @@ fn log_bytes(path: &Path) -> io::Result<u64> {
 /// the file.
 fn immutable_uri(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).map_err(|error| no_access(path, &error))?;
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                uri.push(char::from(*byte));
-            }
-            // Writing to a String cannot fail.
-            byte => drop(write!(uri, "%{byte:02X}")),
-        }
-    }
-    uri.push_str("?immutable=1");
-    Ok(uri)
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let bytes = bytes.map(|byte| format!("%{byte:02X}"));
+    Ok(format!("file:{}?immutable=1", bytes.collect::<String>()))
 }
 
 fn prepare(connection: &Connection) -> Result<()> {
@@ -447,13 +447,5 @@ mod tests {
         assert_eq!(journal(&Store::open_read_only(&path).unwrap()), "delete");
         drop(store);
         assert_eq!(journal(&Store::open(&path).unwrap()), "wal");
-    }
-
-    // On Windows, an absolute path begins with a drive.
-    #[cfg(unix)]
-    #[test]
-    fn a_uri_keeps_every_byte_of_a_path() {
-        let uri = immutable_uri(Path::new("/a b/c?d%e#ü.db")).unwrap();
-        assert_eq!(uri, "file:/a%20b/c%3Fd%25e%23%C3%BC.db?immutable=1");
     }
 }

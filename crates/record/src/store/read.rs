@@ -11,7 +11,7 @@ use crate::run::{ExperimentRecord, PointRecord, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
 use instrument::sample::Batch;
-use rusqlite::Connection;
+use rusqlite::{Connection, ToSql};
 use serde::de::DeserializeOwned;
 use std::io::Write;
 
@@ -78,6 +78,87 @@ impl StoredRun {
         }
     }
 
+    /// Adds an experiment, without points, whose row has this key.
+    pub fn add_experiment(
+        &mut self,
+        key: i64,
+        definition: Definition,
+        skipped: Option<String>,
+        experiment: Checksum,
+    ) {
+        self.keys.push((key, Vec::new()));
+        self.run.experiments.push(ExperimentRecord {
+            definition,
+            skipped,
+            points: Vec::new(),
+        });
+        self.checksums.experiments.push(ExperimentChecksums {
+            experiment,
+            points: Vec::new(),
+        });
+    }
+
+    /// Adds a point, whose row has this key, to an experiment.
+    pub fn add_point(
+        &mut self,
+        experiment: usize,
+        key: i64,
+        record: PointRecord,
+        checksums: PointChecksums,
+    ) {
+        self.keys[experiment].1.push(key);
+        self.run.experiments[experiment].points.push(record);
+        self.checksums.experiments[experiment]
+            .points
+            .push(checksums);
+    }
+
+    /// Reads the points of the last experiment.
+    fn read_points(
+        &mut self,
+        connection: &Connection,
+        wanted: impl Fn(&Point) -> Wanted,
+    ) -> Result<()> {
+        let experiment = self.keys.len() - 1;
+        let points =
+            "SELECT key, content, checksum FROM points WHERE experiment = ?1 ORDER BY position";
+        let mut batches = connection.prepare_cached(
+            "SELECT checksum, content FROM batches WHERE point = ?1 ORDER BY position",
+        )?;
+        for (key, (point, closing), of_point) in rows(connection, points, self.keys[experiment].0)?
+        {
+            let position = self.keys[experiment].1.len();
+            let wanted = wanted(&point);
+            let mut record = PointRecord {
+                point,
+                batches: Vec::new(),
+                closing,
+            };
+            let mut checksums = PointChecksums {
+                point: of_point,
+                batches: Vec::new(),
+            };
+            let mut rows = batches.query([key])?;
+            while let Some(row) = rows.next()? {
+                let checksum = checksum(row, 0)?;
+                let mut batch = Batch::default();
+                if wanted != Wanted::Number {
+                    let blob = blob(row, 1)?;
+                    if Checksum::of(blob) != checksum {
+                        let number = record.batches.len();
+                        self.damaged.push([experiment, position, number]);
+                    } else if wanted == Wanted::All {
+                        batch = decode(blob).map_err(|error| Fault::Damaged(error.to_string()))?;
+                    }
+                }
+                record.batches.push(batch);
+                checksums.batches.push(checksum);
+            }
+            self.add_point(experiment, key, record, checksums);
+        }
+        Ok(())
+    }
+
     /// The parts that disagree with their checksums; of all experiments but `only` this one, if it is given, nothing is
     /// checked but that they are there.
     pub fn damage(&self, only: Option<&str>) -> Vec<Part> {
@@ -124,12 +205,11 @@ pub(super) fn read(
     only: Option<&str>,
     wanted: impl Fn(&Point) -> Wanted,
 ) -> Result<StoredRun> {
-    let of = number.cast_signed();
     let runs = "SELECT number, content, checksum FROM runs WHERE number = ?1";
-    let found = rows(connection, runs, of)?.pop();
+    let found = rows(connection, runs, number)?.pop();
     let (_, header, run_checksum) = found.ok_or_else(|| incomplete(number))?;
     let machines = "SELECT run, content, checksum FROM machines WHERE run = ?1";
-    let machine = rows(connection, machines, of)?.pop();
+    let machine = rows(connection, machines, number)?.pop();
     let (_, surroundings, machine_checksum) = machine.ok_or_else(|| incomplete(number))?;
     let (machine, environment, storage, calibration) = surroundings;
     let mut stored = StoredRun {
@@ -152,27 +232,13 @@ pub(super) fn read(
     };
     let experiments =
         "SELECT key, content, checksum FROM experiments WHERE run = ?1 ORDER BY position";
-    for (key, (definition, skipped), checksum) in rows(connection, experiments, of)? {
+    for (key, (definition, skipped), checksum) in rows(connection, experiments, number)? {
         let definition: Definition = definition;
-        let points = match only {
-            Some(id) if definition.id != id => StoredPoints::default(),
-            _ => points(connection, key, &wanted)?,
-        };
-        let experiment = stored.keys.len();
-        let damaged = points.damaged.into_iter();
-        stored
-            .damaged
-            .extend(damaged.map(|[point, batch]| [experiment, point, batch]));
-        stored.keys.push((key, points.keys));
-        stored.run.experiments.push(ExperimentRecord {
-            definition,
-            skipped,
-            points: points.records,
-        });
-        stored.checksums.experiments.push(ExperimentChecksums {
-            experiment: checksum,
-            points: points.checksums,
-        });
+        let has_points = only.is_none_or(|only| only == definition.id);
+        stored.add_experiment(key, definition, skipped, checksum);
+        if has_points {
+            stored.read_points(connection, &wanted)?;
+        }
     }
     Ok(stored)
 }
@@ -181,85 +247,16 @@ fn incomplete(number: u64) -> Fault {
     Fault::Damaged(format!("run {number} is incomplete"))
 }
 
-/// The points of an experiment as they lie in the store.
-#[derive(Default)]
-struct StoredPoints {
-    records: Vec<PointRecord>,
-    checksums: Vec<PointChecksums>,
-    keys: Vec<i64>,
-    /// The batches that disagree with their checksums: positions of point and batch.
-    damaged: Vec<[usize; 2]>,
-}
-
-/// The points of the experiment with this key.
-fn points(
-    connection: &Connection,
-    experiment: i64,
-    wanted: impl Fn(&Point) -> Wanted,
-) -> Result<StoredPoints> {
-    let query = "SELECT key, content, checksum FROM points WHERE experiment = ?1 ORDER BY position";
-    let mut stored = StoredPoints::default();
-    for (key, (point, closing), checksum) in rows(connection, query, experiment)? {
-        let batches = batches(connection, key, wanted(&point))?;
-        let position = stored.keys.len();
-        let damaged = batches.damaged.into_iter();
-        stored
-            .damaged
-            .extend(damaged.map(|batch| [position, batch]));
-        stored.keys.push(key);
-        stored.records.push(PointRecord {
-            point,
-            batches: batches.batches,
-            closing,
-        });
-        stored.checksums.push(PointChecksums {
-            point: checksum,
-            batches: batches.checksums,
-        });
-    }
-    Ok(stored)
-}
-
-/// Key, content and checksum of each row that `query` finds for `of`.
+/// Key, content and checksum of each row that `query` finds for the owner with this key.
 fn rows<T: DeserializeOwned>(
     connection: &Connection,
     query: &str,
-    of: i64,
+    owner: impl ToSql,
 ) -> Result<Vec<(i64, T, Checksum)>> {
     connection
         .prepare_cached(query)?
-        .query_and_then([of], |row| {
+        .query_and_then([owner], |row| {
             Ok((row.get(0)?, json(row, 1)?, checksum(row, 2)?))
         })?
         .collect()
-}
-
-#[derive(Default)]
-struct StoredBatches {
-    batches: Vec<Batch>,
-    checksums: Vec<Checksum>,
-    damaged: Vec<usize>,
-}
-
-fn batches(connection: &Connection, point: i64, wanted: Wanted) -> Result<StoredBatches> {
-    let mut statement = connection.prepare_cached(
-        "SELECT checksum, content FROM batches WHERE point = ?1 ORDER BY position",
-    )?;
-    let mut rows = statement.query([point])?;
-    let mut stored = StoredBatches::default();
-    while let Some(row) = rows.next()? {
-        let checksum = checksum(row, 0)?;
-        let mut batch = Batch::default();
-        if wanted != Wanted::Number {
-            let blob = blob(row, 1)?;
-            if Checksum::of(blob) != checksum {
-                stored.damaged.push(stored.batches.len());
-            } else if wanted == Wanted::All {
-                batch = decode(blob).map_err(|error| Fault::Damaged(error.to_string()))?;
-            }
-        }
-        stored.batches.push(batch);
-        stored.checksums.push(checksum);
-    }
-    Ok(stored)
 }

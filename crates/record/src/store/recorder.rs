@@ -8,7 +8,7 @@ use crate::run::{Closing, PointRecord, Run, now};
 use crate::validation;
 use instrument::limits::Used;
 use instrument::runner::{Ending, Event, Observer, ObserverError};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use std::time::Duration;
 
 /// Maximum time to wait for another writing process, such as one that imports a large run. It is
@@ -62,19 +62,13 @@ impl Store {
         &mut self,
         open: impl FnOnce(&Connection) -> Result<WrittenRun>,
     ) -> std::result::Result<Recorder<'_>, Error> {
-        let begin = || {
-            self.connection
-                .pragma_update(None, "wal_autocheckpoint", MAX_LOG_PAGES)?;
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let run = open(&transaction)?;
-            claim(&mut self.claims, run.stored.number)?;
-            transaction.commit()?;
-            self.connection.busy_timeout(PATIENCE)?;
+        let run = self.writing(|connection, claims| {
+            connection.pragma_update(None, "wal_autocheckpoint", MAX_LOG_PAGES)?;
+            connection.busy_timeout(PATIENCE)?;
+            let run = open(connection)?;
+            claim(claims, run.stored.number)?;
             Ok(run)
-        };
-        let run = begin().map_err(|fault: Fault| fault.at(&self.path))?;
+        })?;
         let limited = run.stored.run.header.limited.as_ref();
         Ok(Recorder {
             used_before: limited.and_then(|limited| limited.used),
@@ -136,8 +130,7 @@ impl Recorder<'_> {
             limited.used = Some(used);
             run.seal(connection)
         };
-        self.write(note)
-            .map_err(|fault| fault.at(&self.store.path))?;
+        self.write(note)?;
         Ok(used)
     }
 
@@ -152,12 +145,11 @@ impl Recorder<'_> {
             header.interrupted = interrupted;
             run.seal(connection)
         };
-        self.write(end)
-            .and_then(|()| self.checkpoint())
-            .map_err(|fault| fault.at(&self.store.path))
+        self.write(end)?;
+        self.checkpoint()
     }
 
-    fn record(&mut self, event: &Event<'_>) -> Result<()> {
+    fn record(&mut self, event: &Event<'_>) -> std::result::Result<(), Error> {
         match *event {
             Event::Started { definition, points } | Event::Refined { definition, points } => {
                 let is_new = matches!(event, Event::Started { .. });
@@ -184,7 +176,7 @@ impl Recorder<'_> {
                 })
             }
             Event::Visiting { .. } | Event::Scarce { .. } | Event::PassEnded => Ok(()),
-            Event::Using { used } => self.note_use(used).map(drop).map_err(Fault::from),
+            Event::Using { used } => self.note_use(used).map(drop),
             Event::Taken {
                 definition,
                 point,
@@ -208,7 +200,7 @@ impl Recorder<'_> {
                     ending: ending.clone(),
                     warnings: warnings.to_vec(),
                 };
-                validation::closing(&definition.id, &closing)?;
+                validation::survives(&definition.id, &closing)?;
                 self.write(|connection, run| {
                     let position = run.position(&definition.id, point)?;
                     run.close_point(connection, position, Some(closing))?;
@@ -223,40 +215,44 @@ impl Recorder<'_> {
     fn write(
         &mut self,
         write: impl FnOnce(&Connection, &mut WrittenRun) -> Result<()>,
-    ) -> Result<()> {
-        let transaction = self
-            .store
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let is_there: bool = transaction
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE number = ?1)")?
-            .query_row([self.run.stored.number], |row| row.get(0))?;
-        if !is_there {
-            return Err(Error::Changed(self.run.stored.run.header.id.clone()).into());
-        }
-        if self.is_ahead {
-            let stored = read::run(&transaction, self.run.stored.number)?.checked()?;
-            self.run = WrittenRun::reopen(stored);
-        }
-        self.is_ahead = true;
-        write(&transaction, &mut self.run)?;
-        transaction.commit()?;
-        self.is_ahead = false;
+    ) -> std::result::Result<(), Error> {
+        let Self {
+            store,
+            run,
+            is_ahead,
+            ..
+        } = self;
+        store.writing(|connection, _| {
+            let is_there: bool = connection
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE number = ?1)")?
+                .query_row([run.stored.number], |row| row.get(0))?;
+            if !is_there {
+                return Err(Error::Changed(run.stored.run.header.id.clone()).into());
+            }
+            if *is_ahead {
+                let stored = read::run(connection, run.stored.number)?.checked()?;
+                *run = WrittenRun::reopen(stored);
+            }
+            *is_ahead = true;
+            write(connection, run)
+        })?;
+        *is_ahead = false;
         Ok(())
     }
 
     /// Writes the recorded events to the disk itself, as far as other processes do not prevent it.
-    fn checkpoint(&self) -> Result<()> {
-        self.store
-            .connection
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-        Ok(())
+    fn checkpoint(&self) -> std::result::Result<(), Error> {
+        let Store {
+            connection, path, ..
+        } = &*self.store;
+        connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+            .map_err(|error| Fault::from(error).at(path))
     }
 }
 
 impl Observer for Recorder<'_> {
     fn observe(&mut self, event: &Event<'_>) -> std::result::Result<(), ObserverError> {
-        self.record(event)
-            .map_err(|fault| fault.at(&self.store.path).into())
+        Ok(self.record(event)?)
     }
 }

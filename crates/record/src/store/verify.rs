@@ -1,6 +1,6 @@
 //! Verifies stored runs.
 
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Result};
 use super::open::Store;
 use super::read::run;
 use super::selector::{RunSelector, resolve};
@@ -10,7 +10,6 @@ use crate::run::Run;
 use rusqlite::{Connection, OptionalExtension};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::Path;
 
 /// A verified run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -57,19 +56,19 @@ impl Store {
             let mut structure = structure(connection)?;
             let numbers = match selector {
                 Some(selector) => vec![resolve(connection, selector)?],
-                None => numbers(connection).or_else(|fault| match fault.at(&self.path) {
-                    Error::Damaged { reason, .. } => {
-                        structure.push(format!("the list of runs: {reason}"));
-                        Ok(Vec::new())
+                None => match numbers(connection) {
+                    Ok(numbers) => numbers,
+                    Err(fault) => {
+                        structure.push(format!("the list of runs: {}", fault.damage()?));
+                        Vec::new()
                     }
-                    other => Err(Fault::Other(other)),
-                })?,
+                },
             };
             let runs = numbers.into_iter().map(|number| {
                 Ok(VerifiedRun {
                     number,
                     name: name(connection, number),
-                    proof: proof(connection, &self.path, number)?,
+                    proof: proof(connection, number)?,
                 })
             });
             Ok(Verification {
@@ -80,12 +79,14 @@ impl Store {
     }
 }
 
-/// Verifies the integrity of a run. `path` is that of the store.
-pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result<Proof> {
-    let stored = match run(connection, number).map_err(|fault| fault.at(path)) {
+/// Verifies the integrity of a run.
+pub(super) fn proof(connection: &Connection, number: u64) -> Result<Proof> {
+    let stored = match run(connection, number) {
         Ok(read) => read,
-        Err(Error::Damaged { reason, .. }) => return Ok(Proof::Unreadable { reason }),
-        Err(other) => return Err(other.into()),
+        Err(fault) => {
+            let reason = fault.damage()?;
+            return Ok(Proof::Unreadable { reason });
+        }
     };
     let mut parts = stored.damage(None);
     let listed = summaries(connection, "number = ?1", ALL, [number])?;

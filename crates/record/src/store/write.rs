@@ -2,20 +2,20 @@
 
 use super::claims::Claims;
 use super::earlier::FullSpeeds;
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Result};
 use super::open::Store;
 use super::read::StoredRun;
 use super::selector::{RunSelector, resolve};
 use super::summary::Listing;
 use super::verify::proof;
 use crate::blob::encode;
-use crate::checksum::{Checksum, ExperimentChecksums, PointChecksums};
-use crate::run::{Closing, ExperimentRecord, PointRecord, Run};
+use crate::checksum::{Checksum, PointChecksums};
+use crate::run::{Closing, PointRecord, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
 use instrument::sample::Batch;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
 impl Store {
@@ -27,21 +27,15 @@ impl Store {
     /// contains an invalid value, and if the store cannot be written. The store is then unchanged.
     pub fn insert(&mut self, run: &Run) -> std::result::Result<u64, Error> {
         run.validate()?;
-        let mut insert = || {
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            if let Some(number) = number_of(&transaction, &run.header.id)?
-                && proof(&transaction, &self.path, number)?.is_damage()
+        self.writing(|connection, claims| {
+            if let Some(number) = number_of(connection, &run.header.id)?
+                && proof(connection, number)?.is_damage()
             {
-                claim(&mut self.claims, number)?;
-                delete(&transaction, number)?;
+                claim(claims, number)?;
+                delete(connection, number)?;
             }
-            let written = WrittenRun::insert(&transaction, run)?;
-            transaction.commit()?;
-            Ok(written.stored.number)
-        };
-        insert().map_err(|fault: Fault| fault.at(&self.path))
+            Ok(WrittenRun::insert(connection, run)?.stored.number)
+        })
     }
 
     /// Deletes runs with everything that belongs to them, and returns their numbers, which are never
@@ -51,21 +45,16 @@ impl Store {
     /// [`Error::Unknown`] and [`Error::Ambiguous`]; [`Error::UnderWay`] for a run that another process measures; and
     /// if the store cannot be written.
     pub fn delete(&mut self, selectors: &[RunSelector]) -> std::result::Result<Vec<u64>, Error> {
-        let mut delete = || {
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.writing(|connection, claims| {
             let mut numbers = Vec::new();
             for selector in selectors {
-                let number = resolve(&transaction, selector)?;
-                claim(&mut self.claims, number)?;
-                delete(&transaction, number)?;
+                let number = resolve(connection, selector)?;
+                claim(claims, number)?;
+                delete(connection, number)?;
                 numbers.push(number);
             }
-            transaction.commit()?;
             Ok(numbers)
-        };
-        delete().map_err(|fault: Fault| fault.at(&self.path))
+        })
     }
 }
 
@@ -205,16 +194,9 @@ impl WrittenRun {
                 definition.id,
                 json(&(definition, skipped)),
             ])?;
-        self.stored.keys.push((key, Vec::new()));
-        self.stored.run.experiments.push(ExperimentRecord {
-            definition: definition.clone(),
-            skipped: skipped.map(str::to_owned),
-            points: Vec::new(),
-        });
-        self.stored.checksums.experiments.push(ExperimentChecksums {
-            experiment: Checksum::MISSING,
-            points: Vec::new(),
-        });
+        let skipped = skipped.map(str::to_owned);
+        self.stored
+            .add_experiment(key, definition.clone(), skipped, Checksum::MISSING);
         Ok(())
     }
 
@@ -228,7 +210,6 @@ impl WrittenRun {
         let mut insert = connection.prepare_cached(
             "INSERT INTO points (experiment, position, content, checksum) VALUES (?1, ?2, ?3, ?4)",
         )?;
-        let (key, keys) = &mut self.stored.keys[experiment];
         for point in points {
             let record = PointRecord {
                 point: point.clone(),
@@ -237,11 +218,10 @@ impl WrittenRun {
             };
             let checksums = PointChecksums::of(&record);
             let content = json(&(point, &record.closing));
-            let row = params![*key, keys.len(), content, checksums.point.bytes()];
-            keys.push(insert.insert(row)?);
-            let experiments = &mut self.stored.checksums.experiments;
-            experiments[experiment].points.push(checksums);
-            self.stored.run.experiments[experiment].points.push(record);
+            let (key, keys) = &self.stored.keys[experiment];
+            let row = params![key, keys.len(), content, checksums.point.bytes()];
+            let key = insert.insert(row)?;
+            self.stored.add_point(experiment, key, record, checksums);
         }
         Ok(())
     }

@@ -164,29 +164,6 @@ fn each_change_is_named_with_its_place() {
 }
 
 #[test]
-fn each_flipped_bit_of_a_batch_is_found() {
-    let (_folder, path) = stored(2);
-    let plain = Connection::open(&path).unwrap();
-    plain.pragma_update(None, "synchronous", "off").unwrap();
-    let read = "SELECT content FROM batches WHERE key = 1";
-    let blob: Vec<u8> = plain.query_row(read, [], |row| row.get(0)).unwrap();
-    let write = |blob: &[u8]| {
-        let sql = "UPDATE batches SET content = ?1 WHERE key = 1";
-        plain.execute(sql, [blob]).unwrap();
-    };
-    let parts = vec![at_batch(0)];
-    let damaged = Proof::Damaged { parts };
-    for bit in 0..8 * blob.len() {
-        let mut wrong = blob.clone();
-        wrong[bit / 8] ^= 1 << (bit % 8);
-        write(&wrong);
-        assert_eq!(found(&path), damaged, "bit {bit}");
-    }
-    write(&blob);
-    assert_eq!(found(&path), Proof::Proven);
-}
-
-#[test]
 fn a_history_leaves_out_the_damaged_run_and_says_so() {
     let query = HistoryQuery {
         fingerprint: "0123456789abcdef",

@@ -124,7 +124,7 @@ fn a_damaged_document_says_where() {
 #[test]
 fn what_cannot_have_been_measured_is_refused() {
     let experiment = |rest: &str| format!("/run/experiments/0/{rest}");
-    let sample = |rest: &str| experiment("points/0/batches/0/samples/0/") + rest;
+    let sample = |rest: &str| experiment("points/0/batches/0/samples/1/") + rest;
     let cases = [
         ("/run/header/id".into(), json!("ABC"), "hexadecimal digits"),
         ("/run/header/budget_ns".into(), json!(-1), "negative"),
@@ -172,7 +172,7 @@ fn what_cannot_have_been_measured_is_refused() {
 }
 
 #[test]
-fn a_run_with_numbers_that_json_has_not_is_not_exported() {
+fn a_run_with_numbers_that_json_cannot_express_is_not_exported() {
     let change: [fn(&mut oscope_record::Run); 4] = [
         |run| run.header.budget_ns = f64::NAN,
         |run| run.environment.load_average = Some([f64::INFINITY; 3]),

@@ -263,7 +263,7 @@ fn a_run_is_stored_once() {
 }
 
 #[test]
-fn runs_that_cannot_be_are_refused_and_nothing_is_changed() {
+fn a_run_with_an_impossible_value_is_refused_and_nothing_is_changed() {
     let (_folder, _, mut store) = new_store();
     let mut run = complete(1);
     run.experiments[0].points[0].batches[1].samples[0].at_ns = u64::MAX;

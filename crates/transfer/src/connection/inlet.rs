@@ -189,11 +189,6 @@ impl Inlet {
         })
     }
 
-    /// True if the program was asked to stop. A call that never waits does not check this itself.
-    pub(crate) fn shall_stop(&self) -> bool {
-        self.patience.shall_stop()
-    }
-
     /// Up to `most` bytes of data that were read ahead; empty if there are none.
     pub(crate) fn ahead(&mut self, most: usize) -> &[u8] {
         let count = most.min(self.end - self.start);

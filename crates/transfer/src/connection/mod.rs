@@ -61,18 +61,11 @@ pub(crate) fn is_within_machine(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
 
-/// Checks that the other end of a connection belongs to this user.
-pub(crate) fn is_of_this_user(socket: &TcpStream) -> std::result::Result<(), Distrust> {
-    is_owned_by(socket, &[Owner::ThisUser])
-}
-
-/// Checks that the other end of a connection belongs to this user or to root.
-pub(crate) fn is_of_this_user_or_root(socket: &TcpStream) -> std::result::Result<(), Distrust> {
-    is_owned_by(socket, &[Owner::ThisUser, Owner::Root])
-}
-
-/// An error of the system counts as an unknown owner.
-fn is_owned_by(socket: &TcpStream, trusted: &[Owner]) -> std::result::Result<(), Distrust> {
+/// Checks that the other end of a connection belongs to one of these. An error of the system counts as an unknown owner.
+pub(crate) fn check_owner(
+    socket: &TcpStream,
+    trusted: &[Owner],
+) -> std::result::Result<(), Distrust> {
     let peer = socket.peer_addr().map_err(|_| Distrust::Unknown)?;
     if !is_within_machine(peer.ip()) {
         return Err(Distrust::Elsewhere);

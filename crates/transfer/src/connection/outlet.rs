@@ -8,6 +8,7 @@ use crate::protocol::{Frame, GREETING_BYTES, HEAD_BYTES, HEADER_BYTES, Header};
 use platform::socket::{self, on_their_way};
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
@@ -374,7 +375,8 @@ impl Pulse {
         let thread = thread.spawn(move || {
             while ends.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 // Asked in any case: each call looks back to the last one.
-                if life.has_come() || !life.is_listening() {
+                let has_come = life.has_come.swap(false, Ordering::Relaxed);
+                if has_come || !life.is_listening.load(Ordering::Relaxed) {
                     beat(&socket, &queue);
                 }
             }

@@ -36,7 +36,7 @@ impl Patience {
             waited: Duration::ZERO,
             bytes: 0,
             deadline: None,
-            heard: life.heard(),
+            heard: life.heard.load(Ordering::Relaxed),
             life,
             is_listener: false,
         }
@@ -63,13 +63,13 @@ impl Patience {
 
     /// The peer says that it is at work.
     pub(super) fn hear(&mut self) {
-        self.life.hear();
+        self.life.heard.fetch_add(1, Ordering::Relaxed);
         self.waited = Duration::ZERO;
     }
 
     /// Bytes of the peer came.
     pub(super) fn came(&mut self, bytes: usize) {
-        self.life.come();
+        self.life.has_come.store(true, Ordering::Relaxed);
         self.moved(bytes);
     }
 
@@ -96,9 +96,9 @@ impl Patience {
         if !self.is_listener {
             return self.repeat(call);
         }
-        self.life.listen(true);
+        self.life.is_listening.store(true, Ordering::Relaxed);
         let done = self.repeat(call);
-        self.life.listen(false);
+        self.life.is_listening.store(false, Ordering::Relaxed);
         done
     }
 
@@ -146,7 +146,7 @@ impl Patience {
         match error.kind() {
             io::ErrorKind::Interrupted => Ok(()),
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                let heard = self.life.heard();
+                let heard = self.life.heard.load(Ordering::Relaxed);
                 if heard != self.heard {
                     self.heard = heard;
                     self.waited = Duration::ZERO;
@@ -168,41 +168,9 @@ pub(super) struct Life {
     /// Number of times the peer has said that it is at work.
     heard: AtomicU64,
     /// True while this side only waits for the peer.
-    listens: AtomicBool,
-    /// True if bytes of the peer came since this was last asked.
-    has_come: AtomicBool,
-}
-
-impl Life {
-    /// Number of times the peer has said that it is at work.
-    pub(super) fn heard(&self) -> u64 {
-        self.heard.load(Ordering::Relaxed)
-    }
-
-    /// The peer says that it is at work.
-    pub(super) fn hear(&self) {
-        self.heard.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Bytes of the peer came.
-    pub(super) fn come(&self) {
-        self.has_come.store(true, Ordering::Relaxed);
-    }
-
-    /// True if bytes of the peer came since the last call.
-    pub(super) fn has_come(&self) -> bool {
-        self.has_come.swap(false, Ordering::Relaxed)
-    }
-
-    /// Sets if this side only waits for the peer.
-    pub(super) fn listen(&self, listens: bool) {
-        self.listens.store(listens, Ordering::Relaxed);
-    }
-
-    /// True while this side only waits for the peer.
-    pub(super) fn is_listening(&self) -> bool {
-        self.listens.load(Ordering::Relaxed)
-    }
+    pub(super) is_listening: AtomicBool,
+    /// True if bytes of the peer came since this was last set to false.
+    pub(super) has_come: AtomicBool,
 }
 
 #[cfg(test)]
@@ -230,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_after_the_limit_in_however_many_calls() {
+    fn patience_ends_after_the_limit_in_any_number_of_calls() {
         for call in [1, 2, 5] {
             let mut patience = patience();
             for _ in 1..10 / call {
@@ -256,7 +224,7 @@ mod tests {
         let mut patience = patience();
         for _ in 0..10 {
             silence(&mut patience, 9).unwrap();
-            patience.life.hear();
+            patience.life.heard.fetch_add(1, Ordering::Relaxed);
         }
         silence(&mut patience, 9).unwrap();
         silence(&mut patience, 1).unwrap_err();

@@ -48,7 +48,7 @@ impl Initiator {
         if read.is_err() || answer != *plain {
             return Err(Error::WrongToken);
         }
-        keys(&mut self.state, hello)
+        keys(self.state.dangerously_get_raw_split(), hello)
     }
 }
 
@@ -79,9 +79,13 @@ impl Responder {
     ) -> Result<([u8; ANSWER_BYTES], (Keys, Keys))> {
         let mut message = [0; ANSWER_BYTES];
         self.state.write_message(plain, &mut message)?;
-        Ok((message, keys(&mut self.state, hello)?))
+        let secrets = self.state.dangerously_get_raw_split();
+        Ok((message, keys(secrets, hello)?))
     }
 }
+
+/// A secret of one direction, which both sides get from the handshake.
+type Secret = [u8; 32];
 
 /// Both sides must agree on the greeting: it is the handshake's prologue.
 fn builder<'b>(psk: &'b [u8; 32], greeting: &'b [u8; GREETING_BYTES]) -> Result<Builder<'b>> {
@@ -89,15 +93,41 @@ fn builder<'b>(psk: &'b [u8; 32], greeting: &'b [u8; GREETING_BYTES]) -> Result<
     Ok(Builder::new(pattern).psk(0, psk)?.prologue(greeting)?)
 }
 
-/// The keys for each direction: sender to receiver, then back.
-fn keys(state: &mut HandshakeState, hello: &Hello) -> Result<(Keys, Keys)> {
+/// The keys for each direction: sender to receiver, then back. They are bound to the connection and the direction.
+fn keys((there, back): (Secret, Secret), hello: &Hello) -> Result<(Keys, Keys)> {
     let suite = hello.suite.ok_or(Error::WrongToken)?;
-    let (there, back) = state.dangerously_get_raw_split();
-    let of = |secret: &[u8; 32], direction: u8| {
+    let of = |secret: &Secret, direction: u8| {
         let mut context = hello.session.to_vec();
         context.extend(hello.stream.to_le_bytes());
         context.push(direction);
         Keys::new(suite, secret, context)
     };
     Ok((of(&there, 0), of(&back, 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keys;
+    use crate::cover::{Cover, Guard, Suite};
+    use crate::protocol::Hello;
+    use std::collections::HashSet;
+
+    #[test]
+    fn keys_are_of_one_session_one_stream_and_one_direction() {
+        let mut checks = HashSet::new();
+        for (session, stream) in [([5; 16], 0), ([5; 16], 1), ([6; 16], 0)] {
+            let hello = Hello {
+                cover: Cover::Sealed,
+                suite: Some(Suite::Aes),
+                streams: 2,
+                stream,
+                session,
+            };
+            // The same secret, so that nothing else tells them apart.
+            let (there, back) = keys(([7; 32], [7; 32]), &hello).expect("there is a suite");
+            let check = |keys| Guard::new(Some(keys), &[8; 64], Cover::Sealed).begin(&[9; 16]);
+            checks.extend([there, back].map(check));
+        }
+        assert_eq!(checks.len(), 6);
+    }
 }

@@ -26,11 +26,12 @@ use aws_lc_rs::aead::{
     AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey,
 };
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
+use choice::Choice;
 use twox_hash::XxHash3_128;
 
 /// Protection of file contents in transit, from the weakest to the strongest. Everything else is
 /// sealed if the peers share a token, and checksummed if they do not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cover {
     /// TCP's own checksum only.
     Bare,
@@ -42,8 +43,6 @@ pub enum Cover {
 }
 
 impl Cover {
-    const ALL: [Self; 3] = [Self::Bare, Self::Summed, Self::Sealed];
-
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
@@ -51,19 +50,10 @@ impl Cover {
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
-
-    /// The name, for command lines and records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bare => "bare",
-            Self::Summed => "summed",
-            Self::Sealed => "sealed",
-        }
-    }
 }
 
 /// The cipher that seals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Suite {
     /// AES-256-GCM: fastest if the processor has AES instructions.
     Aes,
@@ -72,8 +62,6 @@ pub enum Suite {
 }
 
 impl Suite {
-    const ALL: [Self; 2] = [Self::Aes, Self::ChaCha];
-
     /// The number on the wire, where 0 means no suite.
     pub(crate) fn code(self) -> u8 {
         self as u8 + 1

@@ -2,6 +2,7 @@
 
 use super::{GREETING_BYTES, MAGIC, MOST_STREAMS, Malformed, VERSION};
 use crate::cover::{Cover, Suite};
+use choice::Choice;
 use serde::{Deserialize, Serialize};
 
 /// The sender's greeting.
@@ -19,8 +20,9 @@ pub struct Hello {
     pub session: [u8; 16],
 }
 
-/// A receiver's decision to continue with a sender, or the reason for refusing it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A receiver's decision to continue with a sender, or the reason for refusing it. A verdict's position is its number
+/// on the wire.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// The receiver continues.
     Welcome,
@@ -41,18 +43,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All verdicts, each at the index that is its number on the wire.
-    pub const ALL: [Self; 8] = [
-        Self::Welcome,
-        Self::Version,
-        Self::TokenNeeded,
-        Self::NoToken,
-        Self::Busy,
-        Self::Unsealed,
-        Self::Sealed,
-        Self::Stranger,
-    ];
-
     /// The bytes of the answer. A sender of version 2 reads the same number of bytes and finds version
     /// and verdict at the same offsets.
     pub fn encode(self) -> [u8; GREETING_BYTES] {

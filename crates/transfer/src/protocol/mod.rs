@@ -8,7 +8,7 @@ mod part;
 pub use frame::Frame;
 pub use greeting::{Hello, Verdict};
 pub(crate) use part::PARTIAL_NAME;
-pub use part::{FileName, Kind, Mode, Part, Partial, Times, WrongName};
+pub use part::{FileName, Kind, Mode, Part, Partial, Times};
 
 /// The protocol version of this program.
 pub const VERSION: u16 = 5;
@@ -60,8 +60,8 @@ pub enum Malformed {
     #[error("a {0} that is out of bounds")]
     Number(&'static str),
     /// A name that no file may have.
-    #[error(transparent)]
-    Name(#[from] WrongName),
+    #[error("{0}")]
+    Name(&'static str),
     /// A wrong check: bytes were changed, left out, repeated or moved in transit.
     #[error("a frame that was changed on its way")]
     Check,

@@ -99,7 +99,7 @@ impl<'b> Part<'b> {
         if let Some((what, _)) = checks.iter().find(|(_, is_good)| !is_good) {
             return Err(Malformed::Number(what));
         }
-        Ok(self.name.check()?)
+        self.name.check()
     }
 }
 
@@ -110,47 +110,26 @@ pub(crate) const PARTIAL_NAME: &str = ".oscope-partial";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileName<'b>(&'b [u8]);
 
-/// The reason why bytes cannot be the name of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WrongName {
-    /// It is empty.
-    #[error("an empty name")]
-    Empty,
-    /// It is longer than file systems allow.
-    #[error(
-        "a name of more than {LONGEST_COMPONENT} bytes, or {LONGEST_NAME} with its directories"
-    )]
-    TooLong,
-    /// It is absolute, or has an empty component or another system's separator.
-    #[error("a name that leads into another directory")]
-    Separator,
-    /// A component is `.` or `..`.
-    #[error("the name of a directory")]
-    Directory,
-    /// It contains a zero byte.
-    #[error("a name with a zero byte")]
-    Zero,
-    /// It is reserved for incomplete files.
-    #[error("a name that is kept for incomplete files")]
-    Kept,
-    /// Windows takes it for a device.
-    #[error("the name of a device")]
-    Device,
-}
+const TOO_LONG: &str = "a name of more than 255 bytes, or 4095 with its directories";
+const ELSEWHERE: &str = "a name that leads into another directory";
+const A_DIRECTORY: &str = "the name of a directory";
+const A_ZERO: &str = "a name with a zero byte";
+const RESERVED: &str = "a name that is kept for incomplete files";
+const A_DEVICE: &str = "the name of a device";
 
 impl<'b> FileName<'b> {
     /// Checks a name.
-    pub fn new(bytes: &'b [u8]) -> Result<Self, WrongName> {
+    pub fn new(bytes: &'b [u8]) -> Result<Self, Malformed> {
         let name = Self(bytes);
         name.check()?;
         Ok(name)
     }
 
-    fn check(self) -> Result<(), WrongName> {
+    fn check(self) -> Result<(), Malformed> {
         match self.0.len() {
-            0 => Err(WrongName::Empty),
+            0 => Err(Malformed::Name("an empty name")),
             1..=LONGEST_NAME => self.components().try_for_each(check),
-            _ => Err(WrongName::TooLong),
+            _ => Err(Malformed::Name(TOO_LONG)),
         }
     }
 
@@ -171,23 +150,24 @@ impl<'b> FileName<'b> {
     }
 }
 
-fn check(component: &[u8]) -> Result<(), WrongName> {
-    match component {
-        [] => Err(WrongName::Separator),
-        b"." | b".." => Err(WrongName::Directory),
-        _ if component.len() > LONGEST_COMPONENT => Err(WrongName::TooLong),
-        _ if component.contains(&0) => Err(WrongName::Zero),
-        _ if component.starts_with(PARTIAL_NAME.as_bytes()) => Err(WrongName::Kept),
-        _ if cfg!(windows) => check_windows(component),
-        _ => Ok(()),
-    }
+fn check(component: &[u8]) -> Result<(), Malformed> {
+    let wrong = match component {
+        [] => ELSEWHERE,
+        b"." | b".." => A_DIRECTORY,
+        _ if component.len() > LONGEST_COMPONENT => TOO_LONG,
+        _ if component.contains(&0) => A_ZERO,
+        _ if component.starts_with(PARTIAL_NAME.as_bytes()) => RESERVED,
+        _ if cfg!(windows) => return check_windows(component),
+        _ => return Ok(()),
+    };
+    Err(Malformed::Name(wrong))
 }
 
 /// Rejects names with a special meaning on Windows only: other separators, drives, streams,
 /// devices.
-fn check_windows(bytes: &[u8]) -> Result<(), WrongName> {
+fn check_windows(bytes: &[u8]) -> Result<(), Malformed> {
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b':')) {
-        return Err(WrongName::Separator);
+        return Err(Malformed::Name(ELSEWHERE));
     }
     let stem = bytes.split(|byte| *byte == b'.').next().unwrap_or(bytes);
     let stem = stem.trim_ascii_end().to_ascii_uppercase();
@@ -199,7 +179,7 @@ fn check_windows(bytes: &[u8]) -> Result<(), WrongName> {
         || is_numbered(b"COM")
         || is_numbered(b"LPT");
     if is_device {
-        Err(WrongName::Device)
+        Err(Malformed::Name(A_DEVICE))
     } else {
         Ok(())
     }
@@ -242,28 +222,28 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_leads_elsewhere_is_no_name() {
+    fn a_name_that_leads_elsewhere_is_refused() {
         for (bytes, wrong) in [
-            (&b""[..], WrongName::Empty),
-            (b"..", WrongName::Directory),
-            (b".", WrongName::Directory),
-            (b"/etc/passwd", WrongName::Separator),
-            (b"a/../b", WrongName::Directory),
-            (b"../a", WrongName::Directory),
-            (b"a/..", WrongName::Directory),
-            (b"./a", WrongName::Directory),
-            (b"a//b", WrongName::Separator),
-            (b"a/", WrongName::Separator),
-            (b"/", WrongName::Separator),
-            (b"a/.oscope-partial/b", WrongName::Kept),
-            (b"a\0b", WrongName::Zero),
-            (b".oscope-partial", WrongName::Kept),
-            (b".oscope-partial-00", WrongName::Kept),
-            (&[b'x'; 256], WrongName::TooLong),
-            (&[&[b'x'; 256][..], b"/a"].concat(), WrongName::TooLong),
-            (&b"a/".repeat(2048), WrongName::TooLong),
+            (&b""[..], "an empty name"),
+            (b"..", A_DIRECTORY),
+            (b".", A_DIRECTORY),
+            (b"/etc/passwd", ELSEWHERE),
+            (b"a/../b", A_DIRECTORY),
+            (b"../a", A_DIRECTORY),
+            (b"a/..", A_DIRECTORY),
+            (b"./a", A_DIRECTORY),
+            (b"a//b", ELSEWHERE),
+            (b"a/", ELSEWHERE),
+            (b"/", ELSEWHERE),
+            (b"a/.oscope-partial/b", RESERVED),
+            (b"a\0b", A_ZERO),
+            (b".oscope-partial", RESERVED),
+            (b".oscope-partial-00", RESERVED),
+            (&[b'x'; 256], TOO_LONG),
+            (&[&[b'x'; 256][..], b"/a"].concat(), TOO_LONG),
+            (&b"a/".repeat(2048), TOO_LONG),
         ] {
-            assert_eq!(FileName::new(bytes), Err(wrong));
+            assert_eq!(FileName::new(bytes), Err(Malformed::Name(wrong)));
         }
         for good in [
             &b"a/b"[..],
@@ -281,12 +261,12 @@ mod tests {
     #[test]
     fn devices_of_windows_are_known() {
         for device in [&b"NUL"[..], b"con.txt", b"COM1", b"lpt9.log", b"aux "] {
-            assert_eq!(check_windows(device), Err(WrongName::Device));
+            assert_eq!(check_windows(device), Err(Malformed::Name(A_DEVICE)));
         }
         for good in [&b"console"[..], b"COM", b"nul_"] {
             assert_eq!(check_windows(good), Ok(()));
         }
-        assert_eq!(check_windows(b"c:x"), Err(WrongName::Separator));
+        assert_eq!(check_windows(b"c:x"), Err(Malformed::Name(ELSEWHERE)));
     }
 
     proptest! {

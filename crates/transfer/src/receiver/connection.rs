@@ -261,7 +261,8 @@ impl<'r> Connection<'r> {
     }
 
     fn data(&mut self, incoming: &mut Incoming, offset: u64, len: u32) -> Result<()> {
-        if self.inlet.shall_stop() {
+        // A call that never waits does not check this itself.
+        if self.options.limits.stop.load(Ordering::Acquire) {
             return Err(Error::Interrupted);
         }
         if offset.saturating_add(len.into()) > self.options.max_size {

@@ -1,7 +1,7 @@
 //! The directory that files arrive in, and the incomplete ones in it.
 
 use super::Failure;
-use crate::protocol::{FileName, PARTIAL_NAME};
+use crate::protocol::{FileName, Kind, PARTIAL_NAME, Part};
 use platform::directory::{Directory, name_from_bytes, umask};
 use platform::file::{Access, LockedFile};
 use std::ffi::{OsStr, OsString};
@@ -78,12 +78,15 @@ impl Destination {
         }
     }
 
-    /// The file of this name, if it has this size.
-    pub(super) fn complete(&self, name: FileName<'_>, size: u64) -> Option<Complete> {
-        let (parent, name) = self.parent(name).ok()?;
+    /// The file that is there already under the name of an announced one, if the sender asks for it and the size is the same.
+    pub(super) fn complete(&self, part: &Part<'_>) -> Option<Complete> {
+        if !part.resume || part.kind != Kind::File {
+            return None;
+        }
+        let (parent, name) = self.parent(part.name).ok()?;
         let (file, metadata) = parent.open_beneath(Path::new(&name)).ok()?;
         let len = metadata.len();
-        (len == size).then_some(Complete { file, len })
+        (part.size == Some(len)).then_some(Complete { file, len })
     }
 
     /// Deletes what another attempt left of a file that is now published, unless a connection is

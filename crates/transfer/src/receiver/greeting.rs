@@ -1,10 +1,11 @@
 //! Authentication: the first messages of a connection.
 
 use super::Options;
-use crate::connection::{Inlet, Outlet, both, is_of_this_user};
+use crate::connection::{Inlet, Outlet, both, check_owner};
 use crate::cover::{Cover, OPENING_BYTES, Responder};
 use crate::error::{Error, Result};
 use crate::protocol::{Frame, Hello, Malformed, Verdict};
+use platform::socket::Owner;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -108,7 +109,7 @@ fn judge(
         (None, Some(_)) => refused(Verdict::NoToken),
         (Some(_), Some(_)) if !is_sealed && !options.unsealed => refused(Verdict::Unsealed),
         (Some(_), Some(_)) if !can => refused(Verdict::Sealed),
-        (None, None) if !options.insecure => match is_of_this_user(socket) {
+        (None, None) if !options.insecure => match check_owner(socket, &[Owner::ThisUser]) {
             Ok(()) => Ok(hello),
             Err(distrust) => Err((Verdict::Stranger, Error::Untrusted(distrust))),
         },

@@ -112,11 +112,11 @@ impl NewFile {
             most_kept: options.max_partial,
             is_resumable: part.size.is_some(),
         };
-        if let Hidden::Named { file, .. } = &new_file.hidden {
+        if is_named {
             // An earlier connection may have published the file before it released the lock.
             check(&new_file.parent, &new_file.name, options.force)?;
             if !part.resume {
-                empty(file.file())?;
+                new_file.cut(0)?;
             }
         }
         Ok(new_file)
@@ -152,7 +152,7 @@ impl NewFile {
         !self.replaces && matches!(self.parent.what_is(&self.name), Ok(Some(Kind::File)))
     }
 
-    /// Sets the file's exact length.
+    /// Sets the file's exact length. Asking for the length costs less than truncating.
     pub(super) fn cut(&self, size: u64) -> Result<(), Failure> {
         let file = self.file();
         let cut = file.metadata().and_then(|metadata| {
@@ -325,14 +325,6 @@ fn hide(
 
 fn is_gone(error: &platform::Error) -> bool {
     error.io_error().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
-}
-
-/// Discards the bytes of an earlier attempt. Asking for the length costs less than truncating.
-fn empty(file: &File) -> io::Result<()> {
-    if file.metadata()?.len() > 0 {
-        file.set_len(0)?;
-    }
-    Ok(())
 }
 
 pub(super) fn moment(times: Times) -> io::Result<SystemTime> {

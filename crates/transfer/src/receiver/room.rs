@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn room_goes_ahead_of_the_bytes_and_not_beyond_the_file() {
+    fn space_is_reserved_ahead_of_the_bytes_and_not_beyond_the_file() {
         let Some(file) = file() else { return };
         let size = 300 * MIB;
         let mut room = room(size);

@@ -262,8 +262,9 @@ impl Shelf {
     }
 
     fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
-        let complete = self.complete(part).filter(|_| part.kind == Kind::File);
-        let new_file = match &self.destination {
+        let destination = self.destination.as_ref();
+        let complete = destination.and_then(|it| it.complete(part));
+        let new_file = match destination {
             Some(destination) if part.kind != Kind::File => {
                 entry::make(destination, part, options)?;
                 None
@@ -291,12 +292,6 @@ impl Shelf {
                 allocated: 0,
             }),
         })
-    }
-
-    /// The file of this name and size that is there, if the sender asks for it.
-    fn complete(&self, part: &Part<'_>) -> Option<Complete> {
-        let destination = self.destination.as_ref().filter(|_| part.resume)?;
-        destination.complete(part.name, part.size?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sends many files to one receiver, over one connection or several.
 
 use super::gathering::Gathering;
-use super::job::{Farewell, Job, Plan, Source, Summary};
+use super::job::{Job, Plan, Source, Summary};
 use super::session::state_of;
 use super::{Contents, Options, Session};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use platform::directory::mode;
 use platform::file::{believable_size, open_without_waiting, standard_input};
 use std::fs::Metadata;
 use std::thread;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A smaller part is not worth a separate connection.
 const SMALLEST_PART: u64 = 1 << 20;
@@ -68,15 +68,19 @@ pub fn send(
     let costs = costs.into_iter().collect::<Result<Vec<_>>>();
     let mut summary = gathering.finish(costs.as_ref().err());
     let costs = costs?;
-    for cost in costs {
-        summary.farewell.sender_cpu += cost.sender_cpu;
-        summary.farewell.receiver_cpu += cost.receiver_cpu;
+    for (here, there) in costs {
+        summary.sender_cpu += here;
+        summary.receiver_cpu += there;
     }
     Ok(summary)
 }
 
-/// Sends this connection's share of the files.
-fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> Result<Farewell> {
+/// Sends this connection's share of the files; returns the CPU time of the thread here and of that at the receiver.
+fn one_stream(
+    stream: u16,
+    mut session: Session,
+    gathering: &Gathering<'_>,
+) -> Result<(Duration, Duration)> {
     let before = thread_cpu();
     if let Err(error) = share(stream, &mut session, gathering) {
         // The reason of the loss is reported already, and what arrived before it counts.
@@ -89,10 +93,7 @@ fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> R
         return Err(error);
     }
     let (_, receiver_cpu) = session.finish()?;
-    Ok(Farewell {
-        sender_cpu: thread_cpu().saturating_sub(before),
-        receiver_cpu,
-    })
+    Ok((thread_cpu().saturating_sub(before), receiver_cpu))
 }
 
 /// Sends this connection's share of the files, and waits for their outcomes. The last connection to
@@ -240,7 +241,7 @@ fn one_file(
             }
             (item.size, item.parts) = (Some(*size), parts);
             let part = if parts == 1 { 0 } else { stream };
-            session.send_part(&item, part, Ok(None), Contents::Zeros(*size))
+            session.send_part(&item, part, Ok(None), Contents::Zeros)
         }
         Source::Path { size, .. } | Source::Beneath { size, .. } => {
             // The listed size decides, so that all connections agree about a file that grows.

@@ -2,14 +2,14 @@
 
 use super::Options;
 use crate::connection::{
-    Inlet, Outlet, both, check_that_owners_are_known, congestion, is_of_this_user_or_root,
-    is_within_machine, prepare,
+    Inlet, Outlet, both, check_owner, check_that_owners_are_known, congestion, is_within_machine,
+    prepare,
 };
 use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
 use crate::protocol::{Frame, Hello, Malformed, Verdict};
 use choice::Choice;
-use platform::socket::{self, resolve};
+use platform::socket::{self, Owner, resolve};
 use std::io;
 use std::net::TcpStream;
 use std::time::Instant;
@@ -90,7 +90,8 @@ fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outle
     }
     if must_know_owner(options) {
         // Only now does a process have the other end for sure: it has answered.
-        is_of_this_user_or_root(outlet.socket()).map_err(Error::Distrusted)?;
+        let trusted = [Owner::ThisUser, Owner::Root];
+        check_owner(outlet.socket(), &trusted).map_err(Error::Distrusted)?;
     }
     let (mut there, mut back) = (None, None);
     if let Some(initiator) = initiator {

@@ -73,13 +73,6 @@ pub struct Summary {
     pub bytes: u64,
     /// From the start until the last byte was received and until it was stored.
     pub timing: Timing,
-    /// CPU time of both sides.
-    pub farewell: Farewell,
-}
-
-/// The CPU cost of a transfer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Farewell {
     /// CPU time of the sender's threads.
     pub sender_cpu: Duration,
     /// CPU time of the receiver's threads.

@@ -10,8 +10,7 @@ mod replies;
 mod session;
 
 pub use files::send;
-pub use job::tree;
-pub use job::{Farewell, Job, Plan, Source, Summary};
+pub use job::{Job, Plan, Source, Summary, tree};
 pub use pump::Contents;
 pub use session::Session;
 

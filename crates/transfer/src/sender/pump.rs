@@ -1,7 +1,7 @@
 //! Moves bytes from their source into a connection.
 
 use super::method::{
-    Flow, Outcome, Stopped, Way, send_in_kernel, send_mapped, send_read, send_zero_copy, uring,
+    Flow, Outcome, Stopped, send_in_kernel, send_mapped, send_read, send_zero_copy, uring,
     zero_copy_buffers,
 };
 use crate::connection::TICK;
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 
-/// Resources of the methods, reused for all files.
+/// Sends the contents of files by a method, and keeps what the methods need for the next file.
 pub(super) struct Pump {
     method: SendMethod,
     buffer: Mapping,
@@ -62,11 +62,9 @@ impl Pump {
             Contents::Stream(stream) => send_stream(buffer, flow, stream),
             Contents::Memory(bytes) => {
                 let bytes = &bytes[range.start as usize..range.end as usize];
-                let mut offset = range.start;
-                for block in bytes.chunks(BLOCK) {
+                for (offset, block) in (range.start..).step_by(BLOCK).zip(bytes.chunks(BLOCK)) {
                     let end = offset + block.len() as u64;
                     flow.send_of(offset, block, range.end - end)?;
-                    offset = end;
                 }
                 Ok(())
             }
@@ -84,15 +82,13 @@ impl Pump {
                     flow.send(offset, &mut block[..count], 0)
                 })
             }
-            Contents::Zeros(_) => {
+            Contents::Zeros => {
                 buffer.fill(0);
-                let mut offset = range.start;
-                while offset < range.end {
+                for offset in range.clone().step_by(BLOCK) {
                     let left = range.end - offset;
                     let len = left.min(BLOCK as u64);
                     // Sealing in place would overwrite the zeros, which are reused.
                     flow.send_of(offset, &buffer[..len as usize], left - len)?;
-                    offset += len;
                 }
                 Ok(())
             }
@@ -106,18 +102,15 @@ impl Pump {
             SendMethod::Mmap => send_mapped(flow, file, range),
             // The data between two holes may be small as well.
             _ if is_small(&range) => send_read(buffer, flow, file, range),
-            SendMethod::SendFile => send_in_kernel(buffer, &mut Way::SendFile, flow, file, range),
+            SendMethod::SendFile => send_in_kernel(buffer, None, flow, file, range),
             SendMethod::Splice => {
-                let conduit = match self.conduit.take() {
+                let mut conduit = match self.conduit.take() {
                     Some(conduit) => conduit,
                     None => Conduit::new(BLOCK)?,
                 };
-                let mut way = Way::Splice(conduit);
-                send_in_kernel(buffer, &mut way, flow, file, range)?;
+                send_in_kernel(buffer, Some(&mut conduit), flow, file, range)?;
                 // After an error, the pipe may hold unwanted bytes; dropping it discards them.
-                if let Way::Splice(conduit) = way {
-                    self.conduit = Some(conduit);
-                }
+                self.conduit = Some(conduit);
                 Ok(())
             }
             SendMethod::ZeroCopy => {
@@ -196,6 +189,6 @@ pub enum Contents<'c> {
         /// Offsets of the blocks.
         offsets: &'c mut dyn Iterator<Item = u64>,
     },
-    /// This number of zero bytes, without a file.
-    Zeros(u64),
+    /// Zero bytes, as many as were announced.
+    Zeros,
 }

@@ -116,7 +116,7 @@ fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
             parts: 64,
             ..item(id, &name, Some(1))
         };
-        session.send(&item, Contents::Zeros(1)).unwrap();
+        session.send(&item, Contents::Zeros).unwrap();
     }
     let (mut taken, mut refused) = (0, 0);
     for _ in 0..FILES {

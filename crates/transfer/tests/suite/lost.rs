@@ -2,12 +2,12 @@
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
-    PLAN, RESUME, Served, TestDirectories, bytes, item, job, receive_methods, sealed, send_options,
-    send_to, session, token,
+    PLAN, RESUME, Served, TestDirectories, bytes, item, job, receive_methods, send_options,
+    send_to, session,
 };
+use oscope_transfer::Error;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::Contents;
-use oscope_transfer::{Error, receiver};
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
@@ -85,29 +85,7 @@ fn a_sender_that_resumes_at_once_waits_until_the_receiver_has_seen_the_end() {
 }
 
 #[test]
-fn a_receiver_that_was_restarted_goes_on_where_it_was() {
-    let dirs = TestDirectories::new();
-    let contents = bytes(3_000_000, 3);
-    let jobs = [dirs.file("file", &contents)];
-    let secret = "a token of some length";
-    let receive = |it: &mut receiver::Options| {
-        (it.token, it.method) = (Some(token(secret)), Some(ReceiveMethod::Mmap));
-    };
-    {
-        let served = Served::with(&dirs, receive);
-        let address = between(served.address, [Mischief::Cut(2_500_000)]);
-        send_to(address, &jobs, PLAN, &sealed(secret, SendMethod::Mmap)).error();
-        served.wait_for("given up");
-    }
-    let served = Served::with(&dirs, receive);
-    let sender = sealed(secret, SendMethod::Mmap);
-    served.send_by(&jobs, RESUME, &sender).assert(1, 0);
-    assert!(sender.progress.load(Ordering::Relaxed) < 1_500_000);
-    assert!(dirs.received("file") == contents);
-}
-
-#[test]
-fn a_wish_to_stop_is_heard_on_both_sides() {
+fn both_sides_end_when_asked_to_stop() {
     let dirs = TestDirectories::new();
     let served = Served::by(&dirs, ReceiveMethod::Mmap);
     let jobs = [dirs.file("file", &bytes(2 << 20, 8))];
@@ -136,7 +114,7 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
 }
 
 #[test]
-fn a_wish_to_stop_is_heard_while_a_pipe_is_silent_or_nobody_writes_to_it() {
+fn a_sender_ends_when_asked_to_stop_while_a_pipe_is_silent_or_has_no_writer() {
     let dirs = TestDirectories::new();
     let (silent, _writer) = std::io::pipe().unwrap();
     let silent = format!("/proc/self/fd/{}", silent.as_raw_fd());

@@ -151,18 +151,11 @@ pub(super) fn send_mapped(flow: &mut Flow<'_>, file: &File, range: Range<u64>) -
     Ok(())
 }
 
-/// The system call to use.
-pub(super) enum Way {
-    /// `sendfile`, directly.
-    SendFile,
-    /// `splice`, through a pipe.
-    Splice(Conduit),
-}
-
-/// Sends a range of a file. For a checksum, each block is first read into `buffer`.
+/// Sends a range of a file, by `splice` if there is a pipe, else by `sendfile`. For a checksum, each block is first read
+/// into `buffer`.
 pub(super) fn send_in_kernel(
     buffer: &mut [u8],
-    way: &mut Way,
+    mut conduit: Option<&mut Conduit>,
     flow: &mut Flow<'_>,
     file: &File,
     range: Range<u64>,
@@ -187,11 +180,11 @@ pub(super) fn send_in_kernel(
         let mut sent = 0;
         while sent < len {
             let (at, rest) = (offset + sent as u64, len - sent);
-            let count = match way {
-                Way::SendFile => flow
+            let count = match &mut conduit {
+                None => flow
                     .outlet
                     .send(|socket| send_file(socket, file, at, rest))?,
-                Way::Splice(conduit) => flow
+                Some(conduit) => flow
                     .outlet
                     .send_retrying(|socket, retry| conduit.send(file, at, socket, rest, retry))?,
             };

@@ -118,9 +118,9 @@ impl Run<'_, '_, '_> {
     }
 
     fn read_rest(&mut self, offset: u64, block: Block) -> Outcome {
-        let (wanted, there) = self.reading[&offset];
-        let range = START + there..START + wanted;
-        let at = offset + there as u64;
+        let (wanted, filled) = self.reading[&offset];
+        let range = START + filled..START + wanted;
+        let at = offset + filled as u64;
         let ring = &mut self.ring.queue;
         ring.begin(offset, Operation::Read(self.file, at), block, range)
             .map_err(Error::system("read through a ring"))?;
@@ -196,17 +196,17 @@ impl Run<'_, '_, '_> {
             self.ring.free.push(block);
             return Ok(());
         }
-        let (wanted, there) = self.reading[&tag];
-        let there = match moved {
+        let (wanted, filled) = self.reading[&tag];
+        let filled = match moved {
             Ok(0) | Err(_) => {
                 self.reading.remove(&tag);
                 self.ring.free.push(block);
                 return Err(moved.map_or_else(Stopped::from, |_| Stopped::cut_short()));
             }
-            Ok(count) => there + count,
+            Ok(count) => filled + count,
         };
-        if there < wanted {
-            self.reading.insert(tag, (wanted, there));
+        if filled < wanted {
+            self.reading.insert(tag, (wanted, filled));
             return self.read_rest(tag, block);
         }
         self.reading.remove(&tag);

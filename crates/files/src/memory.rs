@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_at_the_end_of_all_numbers_are_refused() {
+    fn sizes_beyond_what_memory_can_address_are_refused() {
         for (block, len) in [
             (usize::MAX, None),
             (usize::MAX, Some(5)),
