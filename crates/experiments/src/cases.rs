@@ -12,7 +12,7 @@ use crate::{advice, claims, find, systems};
 use instrument::claim::{Claim, Evidence, Ruling};
 use instrument::experiment::{Design, Experiment};
 use instrument::finding::{Finding, Grade};
-use instrument::point::{Axis, AxisKind, Level, Point};
+use instrument::point::{AxisKind, Level, Point};
 use instrument::quantity::Bytes;
 use instrument::results::{Percentiles, PointResult};
 use platform::machine::{Cpu, Machine, Topology};
@@ -88,15 +88,15 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
     let found = found.map(|finding| line(&finding.key, grade(finding.grade), &finding));
     // A table is of one system.
     let of_one = |claim: &&Claim| systems::CLAIMS.iter().all(|it| it.key != claim.key);
-    let judged = claims().filter(|claim| claim.experiments.contains(&id) && of_one(claim));
+    let judged = claims().filter(|claim| claim.basis.experiments().contains(&id) && of_one(claim));
     let judged = judged.filter_map(|claim| {
-        let judgement = (claim.test)(&evidence)?;
+        let judgement = claim.basis.follows_from(&evidence)?;
         let key = format!("claim {}", claim.key);
         Some(line(&key, ruling(judgement.ruling), &judgement.because))
     });
-    let advised = advice().filter(|rule| rule.experiments.contains(&id));
+    let advised = advice().filter(|rule| rule.basis.experiments().contains(&id));
     let advised = advised.filter_map(|rule| {
-        let advice = (rule.find)(&evidence)?;
+        let advice = rule.basis.follows_from(&evidence)?;
         let key = format!("set {}={}", rule.setting, advice.value);
         let usual = format!("usual {}", advice.usual);
         let because = match advice.gain {
@@ -222,8 +222,8 @@ fn points<'t>(
 
 /// The point with this level too, in the order of the axes.
 pub(crate) fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
-    let is_meant = |known: &&Axis<&str>| known.name == axis;
-    let kind = design.axes.iter().find(is_meant).map(|axis| axis.kind);
+    let known = design.axes.iter().find(|known| known.name == axis);
+    let kind = known.map(|axis| axis.kind);
     let level = match kind.unwrap_or_else(|| panic!("{} has no axis {axis}", design.id)) {
         AxisKind::Bytes => level.parse().ok().map(|Bytes(bytes)| Level::from(bytes)),
         AxisKind::Count => level.parse().ok().map(Level::Number),

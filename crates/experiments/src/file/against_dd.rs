@@ -6,7 +6,7 @@ use super::{
     BLOCK_SIZE, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, file_size,
     not_done, room, whole_blocks,
 };
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::curves;
 use crate::prelude::*;
 use files::Watch;
 use files::dd::Dd;
@@ -48,10 +48,10 @@ pub(super) const DESIGN: Design = Design {
              process. Each process runs dd once to warm up and then once for each sample.",
     source: "Reports A and B, section 2",
     axes: &[
-        BLOCK_SIZE.axis(),
+        BLOCK_SIZE.open(1, 1 << 30),
         WORK.axis(),
         PROGRAM.axis(),
-        FILE_SIZE.axis(),
+        FILE_SIZE.open(1, 1 << 40),
     ],
     metrics: &[THROUGHPUT],
 };
@@ -95,10 +95,6 @@ impl Experiment for AgainstDd {
             }
         }
         points
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[BLOCK_SIZE.open(1, 1 << 30), FILE_SIZE.open(1, 1 << 40)] }
     }
 
     /// A file that is larger than all planned ones, as the reports', takes seconds in small blocks, four times over.
@@ -160,9 +156,8 @@ impl Experiment for AgainstDd {
         };
         let both = |work: &Work| [Program::Ours, Program::Dd].map(|program| (*work, program));
         let lines = Work::ALL.iter().flat_map(both).map(line).collect();
-        let axes = (axis_of(BLOCK_SIZE), scale_of(THROUGHPUT));
         let title = "oscope and dd at the same work";
-        vec![curves(THROUGHPUT, title, axes, lines, Vec::new())]
+        vec![curves(THROUGHPUT, title, (BLOCK_SIZE, THROUGHPUT), lines)]
     }
 }
 

@@ -3,7 +3,7 @@
 use super::sync::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
 use super::{By, like};
 use crate::estimates::{by_ratio, ratio};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::prelude::*;
 use crate::together::{Slot, start_together};
 use platform::block_io::write_at;
@@ -19,7 +19,7 @@ pub(crate) struct GroupCommit;
 
 pub(super) const WAIT: AxisOf<Wait> = AxisOf::new("wait", "wait for the device");
 pub(super) const WRITERS: AxisOf<Count> = AxisOf::new("writers", "writers");
-pub(super) const RATE: Metric<&str> = Metric::rate("rate", "commits");
+pub(super) const RATE: Metric = Metric::rate("rate", "commits");
 
 /// The wait after a write.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,12 +104,9 @@ impl Experiment for GroupCommit {
             let label = format!("{wait} wait");
             results.series(&label, RATE, WRITERS, &[WAIT.at(*wait)])
         });
-        let axes = (
-            axis_of(WRITERS),
-            logarithmic("commits", Unit::OperationsPerSecond),
-        );
+        let axes = (WRITERS, logarithmic("commits", Unit::OperationsPerSecond));
         let title = "Commits of all threads to one log";
-        vec![curves(RATE, title, axes, series.collect(), Vec::new())]
+        vec![curves(RATE, title, axes, series.collect())]
     }
 }
 

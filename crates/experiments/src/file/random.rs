@@ -6,7 +6,7 @@ use super::{
     By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
 };
 use crate::estimates::{grade, ratios_within, time_ns};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::below_from;
 use crate::prelude::*;
@@ -49,7 +49,11 @@ pub(super) const DESIGN: Design = Design {
              printed'` it is the report's listing: as many chunks at random places, which need not be multiples of \
              anything and may come twice, by lseek and read of a file opened with O_SYNC.",
     source: "Report E, section 4.2.1",
-    axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis(), LISTING.axis()],
+    axes: &[
+        CHUNK_SIZE.axis(),
+        FILE_SIZE.axis(),
+        LISTING.only_if_named(&["as printed"]),
+    ],
     metrics: &[
         SEQUENTIAL,
         RANDOM,
@@ -83,10 +87,6 @@ impl Experiment for InRandomOrder {
             .collect()
     }
 
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[LISTING.only_if_named(&["as printed"])] }
-    }
-
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Disk)
     }
@@ -113,19 +113,20 @@ impl Experiment for InRandomOrder {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let results = &usual(results);
-        let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
         let met = met_from(&ratios(results));
         let met = met.map(|onset| Mark::found("order no longer matters", onset));
-        vec![curves(
-            "throughput",
-            "Reading a cold file in order and in random order",
-            (
-                axis_of(CHUNK_SIZE),
-                logarithmic("throughput", Unit::BytesPerSecond),
-            ),
-            vec![line(SEQUENTIAL, "in order"), line(RANDOM, "random")],
-            met.into_iter().collect(),
-        )]
+        let title = "Reading a cold file in order and in random order";
+        let axes = (CHUNK_SIZE, logarithmic("throughput", Unit::BytesPerSecond));
+        let orders = [(SEQUENTIAL, "in order"), (RANDOM, "random")];
+        vec![Figure {
+            marks: met.into_iter().collect(),
+            ..curves(
+                "throughput",
+                title,
+                axes,
+                lines_of(results, CHUNK_SIZE, orders),
+            )
+        }]
     }
 }
 
@@ -178,9 +179,9 @@ fn met_from(ratios: &[(Bytes, Quantity)]) -> Result<Onset<Bytes>, Open<Bytes>> {
     below_from(ratios, MET)
 }
 
-pub(super) const SEQUENTIAL: Metric<&str> =
+pub(super) const SEQUENTIAL: Metric =
     Metric::bandwidth("sequential", "read in order").bounded(MOST_BYTES_PER_SECOND);
-pub(super) const RANDOM: Metric<&str> =
+pub(super) const RANDOM: Metric =
     Metric::bandwidth("random", "read in random order").bounded(MOST_BYTES_PER_SECOND);
 
 pub(super) const OF_SEQUENTIAL: CacheMetrics = CacheMetrics::new(

@@ -7,7 +7,7 @@ use super::{
     of_file, room,
 };
 use crate::estimates::{grade, time_ns};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::curves;
 use crate::file;
 use crate::lines::{bytes_in, line_through};
 use crate::prelude::*;
@@ -103,13 +103,9 @@ impl Experiment for SizeForATime {
             let label = format!("blocks of {block}");
             results.series(&label, THROUGHPUT, FILE_SIZE, &[BLOCK_SIZE.at(block)])
         };
-        vec![curves(
-            THROUGHPUT,
-            "Reading files of growing size",
-            (axis_of(FILE_SIZE), scale_of(THROUGHPUT)),
-            results.levels(BLOCK_SIZE).into_iter().map(line).collect(),
-            Vec::new(),
-        )]
+        let lines = results.levels(BLOCK_SIZE).into_iter().map(line).collect();
+        let title = "Reading files of growing size";
+        vec![curves(THROUGHPUT, title, (FILE_SIZE, THROUGHPUT), lines)]
     }
 }
 

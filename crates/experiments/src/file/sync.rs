@@ -2,7 +2,7 @@
 
 use super::{By, like};
 use crate::estimates::{by_ratio, found, grade, known, ratio};
-use crate::figures::{axis_of, bars, logarithmic};
+use crate::figures::{bars, lines, logarithmic};
 use crate::prelude::*;
 use instrument::curve::Curve;
 use instrument::definition::Better;
@@ -17,7 +17,7 @@ pub(crate) struct WaitingWrites;
 
 pub(super) const METHOD: AxisOf<Method> = AxisOf::new("method", "way of waiting");
 pub(super) const PLACE: AxisOf<WriteKind> = AxisOf::new("place", "place");
-pub(super) const LATENCY: Metric<&str> = Metric::time("latency", "time of a write");
+pub(super) const LATENCY: Metric = Metric::time("latency", "time of a write");
 
 /// A way of waiting until a write is on the device.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,15 +107,13 @@ impl Experiment for WaitingWrites {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = WriteKind::ALL
-            .iter()
-            .map(|place| results.series(place.name(), LATENCY, METHOD, &[PLACE.at(*place)]));
-        let axes = (axis_of(METHOD), logarithmic("median", Unit::Nanoseconds));
+        let title = "Time of a write of 4 KiB that waits for the device";
+        let axes = (METHOD, logarithmic("median", Unit::Nanoseconds));
         vec![bars(
             LATENCY,
-            "Time of a write of 4 KiB that waits for the device",
+            title,
             axes,
-            series.collect(),
+            lines(results, LATENCY, METHOD, PLACE, &[]),
         )]
     }
 }

@@ -2,13 +2,13 @@
 
 use super::SHORTEST_LOAD_NS;
 use crate::estimates::{by_ratio, found, known, ratio};
-use crate::figures::{matrix, names, scale_of};
+use crate::figures::{bars, names};
 use crate::judging::exceeds;
 use crate::planning::by_profile;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus, usable_cpus};
 use instrument::claim::Ruling;
-use instrument::figure::{FigurePoint, Series};
+use instrument::figure::{FigureKind, FigurePoint, Series};
 use instrument::point::Level;
 use instrument::results::PointResult;
 use platform::placement::shared_cache_level;
@@ -20,9 +20,9 @@ pub(crate) struct Cores;
 
 const ONE: AxisOf<Count> = AxisOf::new("one", "processor");
 const OTHER: AxisOf<Count> = AxisOf::new("other", "and processor");
-const ONE_WAY: Metric<&str> = Metric::time("one_way", "time one way").bounded(SHORTEST_LOAD_NS);
+const ONE_WAY: Metric = Metric::time("one_way", "time one way").bounded(SHORTEST_LOAD_NS);
 /// Only where the two share a cache and the system reports it.
-const SHARED: Metric<&str> = Metric::fact("shared_cache", "level of the shared cache", Unit::Count);
+const SHARED: Metric = Metric::fact("shared_cache", "level of the shared cache", Unit::Count);
 
 /// Enough that no single home of a line, such as a slice of the last-level cache, decides the time;
 /// few enough for the first-level cache.
@@ -111,12 +111,12 @@ impl Experiment for Cores {
                 points: cells.collect(),
             }
         };
-        vec![matrix(
-            ONE_WAY,
-            "A cache line between two processors",
-            (names("processor"), scale_of(ONE_WAY)),
-            cpus.iter().map(column).collect(),
-        )]
+        let title = "A cache line between two processors";
+        let columns = cpus.iter().map(column).collect();
+        vec![Figure {
+            kind: FigureKind::Matrix,
+            ..bars(ONE_WAY, title, (names("processor"), ONE_WAY), columns)
+        }]
     }
 }
 
@@ -283,7 +283,6 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::made_up::{figures, measured, sampled, values};
-    use instrument::figure::FigureKind;
     use platform::placement::{allowed_cpus, shared_cache_level};
 
     fn pair(one: u64, other: u64) -> Point {

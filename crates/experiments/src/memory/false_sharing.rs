@@ -2,7 +2,7 @@
 
 use super::SHORTEST_LOAD_NS;
 use crate::estimates::ratio;
-use crate::figures::{axis_of, bars, scale_of};
+use crate::figures::bars;
 use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct FalseSharing;
 
 const COUNTERS: AxisOf<Counters> = AxisOf::new("counters", "counters");
-const INCREMENT: Metric<&str> =
+const INCREMENT: Metric =
     Metric::time("increment", "time of an increment").bounded(SHORTEST_LOAD_NS);
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,12 +94,9 @@ impl Experiment for FalseSharing {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        vec![bars(
-            INCREMENT,
-            "Two threads increment a counter each",
-            (axis_of(COUNTERS), scale_of(INCREMENT)),
-            vec![results.series(INCREMENT.title, INCREMENT, COUNTERS, &[])],
-        )]
+        let title = "Two threads increment a counter each";
+        let series = results.series(INCREMENT.title, INCREMENT, COUNTERS, &[]);
+        vec![bars(INCREMENT, title, (COUNTERS, INCREMENT), vec![series])]
     }
 }
 

@@ -3,7 +3,7 @@
 use super::jobs::{self, COPY, Job, READ, WRITE};
 use super::{MIB, SHARE_OF_MEMORY, hierarchy, of_library};
 use crate::estimates::{by_ratio, ratio};
-use crate::figures::{curves, linear};
+use crate::figures::{curves, linear, lines_of};
 use crate::planning::by_profile;
 use crate::prelude::*;
 use crate::together::cpus_for;
@@ -71,14 +71,18 @@ impl Experiment for Parallel {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = |job: &Job| results.series(job.name(), job.metric(), THREADS, &[]);
-        let series = Job::ALL.iter().map(series).collect();
+        let jobs = Job::ALL.iter().map(|job| (job.metric(), job.name()));
         let axes = (
             linear("threads", Unit::Count),
             linear("bandwidth of all threads", Unit::BytesPerSecond),
         );
         let title = "Memory bandwidth by number of threads";
-        vec![curves("bandwidth", title, axes, series, Vec::new())]
+        vec![curves(
+            "bandwidth",
+            title,
+            axes,
+            lines_of(results, THREADS, jobs),
+        )]
     }
 }
 

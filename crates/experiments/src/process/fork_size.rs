@@ -1,7 +1,7 @@
 //! `process.fork_size`: the cost of a fork as the process that forks grows.
 
 use crate::estimates::{by_ratio, grade, ratio, side_by_side};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::{curves, lines};
 use crate::memory::pages::{self, AXIS as PAGES, Pages};
 use crate::prelude::*;
 use platform::call;
@@ -10,7 +10,7 @@ use platform::memory::Mapping;
 pub(crate) struct ForkSize;
 
 const SIZE: AxisOf<Bytes> = AxisOf::new("resident_size", "resident size");
-const COST: Metric<&str> = Metric::time("cost", "fork+exit+wait");
+const COST: Metric = Metric::time("cost", "fork+exit+wait");
 
 const MIB: u64 = 1 << 20;
 /// A process takes at most one part in this many of the available memory.
@@ -79,13 +79,13 @@ impl Experiment for ForkSize {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let lines = Pages::of_machine(results.machine).map(|pages| {
-            let label = pages.to_string();
-            results.series(&label, COST, SIZE, &[PAGES.at(pages)])
-        });
-        let axes = (axis_of(SIZE), scale_of(COST));
         let title = "Cost of a fork by the memory of its parent";
-        vec![curves(COST, title, axes, lines.collect(), Vec::new())]
+        vec![curves(
+            COST,
+            title,
+            (SIZE, COST),
+            lines(results, COST, SIZE, PAGES, &[]),
+        )]
     }
 }
 

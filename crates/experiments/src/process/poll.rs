@@ -1,7 +1,7 @@
 //! `process.poll`: the cost of a wait for one of many descriptors.
 
 use crate::estimates::{found, grade, ratio, ratios, side_by_side};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::{curves, lines};
 use crate::judging::above_from;
 use crate::prelude::*;
 use instrument::curve::Onset;
@@ -14,8 +14,8 @@ pub(crate) struct Poll;
 
 const DESCRIPTORS: AxisOf<Count> = AxisOf::new("descriptors", "descriptors");
 const CALL: AxisOf<Call> = AxisOf::new("call", "call");
-const WAIT: Metric<&str> = Metric::time("wait", "wait");
-const REGISTER: Metric<&str> = Metric::time("register", "adding and removing one descriptor");
+const WAIT: Metric = Metric::time("wait", "wait");
+const REGISTER: Metric = Metric::time("register", "adding and removing one descriptor");
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
@@ -44,7 +44,7 @@ pub(super) const DESIGN: Design = Design {
              epoll_ctl with one eventfd more. Sockets and pipes cost a little more for each \
              descriptor than eventfds. Nothing sleeps; process.wakeup measures that.",
     source: "common practice, after lmbench's lat_select",
-    axes: &[DESCRIPTORS.axis(), CALL.axis()],
+    axes: &[DESCRIPTORS.open(1, MOST), CALL.axis()],
     metrics: &[WAIT, REGISTER],
 };
 
@@ -62,10 +62,6 @@ impl Experiment for Poll {
         let counts = counts.iter().copied().filter(is_allowed);
         let by_both = |count| Call::ALL.iter().map(move |call| point(count, *call));
         counts.flat_map(by_both).collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[DESCRIPTORS.open(1, MOST)] }
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -97,12 +93,9 @@ impl Experiment for Poll {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let calls = Call::ALL.iter();
-        let lines =
-            calls.map(|call| results.series(call.name(), WAIT, DESCRIPTORS, &[CALL.at(*call)]));
-        let axes = (axis_of(DESCRIPTORS), scale_of(WAIT));
         let title = "Cost of a wait by the number of descriptors";
-        vec![curves(WAIT, title, axes, lines.collect(), Vec::new())]
+        let lines = lines(results, WAIT, DESCRIPTORS, CALL, &[]);
+        vec![curves(WAIT, title, (DESCRIPTORS, WAIT), lines)]
     }
 }
 

@@ -1,7 +1,7 @@
 //! `process.wakeup`: the lateness of a sleeper.
 
 use crate::estimates::{found, ratio};
-use crate::figures::{axis_of, bars, scale_of};
+use crate::figures::bars;
 use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
 use instrument::quantity::Nanoseconds;
@@ -17,7 +17,7 @@ pub(crate) struct Wakeup;
 
 const WAKER: AxisOf<Waker> = AxisOf::new("waker", "woken by");
 const LOAD: AxisOf<Load> = AxisOf::new("load", "processor");
-const LATE: Metric<&str> = Metric::time("late", "late by");
+const LATE: Metric = Metric::time("late", "late by");
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Waker {
@@ -115,9 +115,8 @@ impl Experiment for Wakeup {
             let label = format!("{load} processor");
             results.series(&label, LATE, WAKER, &[LOAD.at(*load)])
         });
-        let axes = (axis_of(WAKER), scale_of(LATE));
         let title = "How late a sleeper runs";
-        vec![bars(LATE, title, axes, series.collect())]
+        vec![bars(LATE, title, (WAKER, LATE), series.collect())]
     }
 }
 

@@ -21,14 +21,14 @@ pub(super) enum Protocol {
 }
 
 // Times since C has the lock.
-pub(super) const LOW_ENDS: Metric<&str> = Metric::time("low_ends", "C ends");
-pub(super) const HIGH_BEGINS: Metric<&str> = Metric::time("high_begins", "A wants the lock");
-pub(super) const HIGH_LOCKS: Metric<&str> = Metric::time("high_locks", "A has the lock");
-pub(super) const HIGH_ENDS: Metric<&str> = Metric::time("high_ends", "A ends");
-pub(super) const MIDDLE_BEGINS: Metric<&str> = Metric::time("middle_begins", "B begins");
-pub(super) const MIDDLE_ENDS: Metric<&str> = Metric::time("middle_ends", "B ends");
+pub(super) const LOW_ENDS: Metric = Metric::time("low_ends", "C ends");
+pub(super) const HIGH_BEGINS: Metric = Metric::time("high_begins", "A wants the lock");
+pub(super) const HIGH_LOCKS: Metric = Metric::time("high_locks", "A has the lock");
+pub(super) const HIGH_ENDS: Metric = Metric::time("high_ends", "A ends");
+pub(super) const MIDDLE_BEGINS: Metric = Metric::time("middle_begins", "B begins");
+pub(super) const MIDDLE_ENDS: Metric = Metric::time("middle_ends", "B ends");
 
-pub(super) const MIDDLE_OVERTAKES: Metric<&str> = Metric::fact(
+pub(super) const MIDDLE_OVERTAKES: Metric = Metric::fact(
     "middle_overtakes",
     "runs in which B ends before A",
     Unit::Share,
@@ -143,7 +143,7 @@ fn wait(result: &PointResult) -> Option<Quantity> {
 /// The states of each thread, as the mean of all runs. One worker runs one thread at a time.
 fn timeline(result: &PointResult) -> Option<Figure> {
     let protocol = result.point.level(PROTOCOL).ok()?;
-    let at = |state: &str, metric: Metric<&'static str>| {
+    let at = |state: &str, metric: Metric| {
         Some(FigurePoint {
             x: state.into(),
             estimate: result.sound(metric)?.clone(),

@@ -4,7 +4,7 @@ use super::levels::{
     FROM_MAPPING, INTO_MAPPING, PAIRS, PLAIN, Pair, Reading, SIZE, TIME, curve, is_in_turn,
     times_over,
 };
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};
 
@@ -24,8 +24,7 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
         ),
     ];
     let times = times.into_iter().map(|(key, title, series)| {
-        let axes = (axis_of(SIZE), logarithmic("time", TIME.unit));
-        curves(key, title, axes, series, Vec::new())
+        curves(key, title, (SIZE, logarithmic("time", TIME.unit)), series)
     });
     times.chain([gains(results)]).collect()
 }
@@ -56,9 +55,8 @@ fn gains(results: &Results) -> Figure {
     curves(
         "gain",
         "How many times as fast as read and write on both sides",
-        (axis_of(SIZE), logarithmic("gain", Unit::Ratio)),
+        (SIZE, logarithmic("gain", Unit::Ratio)),
         series.collect(),
-        Vec::new(),
     )
 }
 

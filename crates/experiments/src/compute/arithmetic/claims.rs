@@ -6,7 +6,7 @@ use crate::estimates::ratio;
 use crate::judging::{MARGIN, decided, exceeds, extremes, throughout};
 use crate::optimisation::{Compiler, Optimisation};
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Judgement, Ruling};
 use instrument::statistics::Interval;
 
 pub(crate) const ALL: &[Claim] = &[
@@ -14,22 +14,19 @@ pub(crate) const ALL: &[Claim] = &[
         key: "integers_are_faster_than_floats",
         says: "Overall, operations on integers are faster than on floats.",
         source: "Report E, section 6",
-        experiments: &[DESIGN.id],
-        test: integers_are_faster,
+        basis: Basis::One(DESIGN.id, integers_are_faster),
     },
     Claim {
         key: "all_but_integer_division_gain_from_optimisation",
         says: "All operations but the division of integers gain if the compiler optimises.",
         source: "Report E, section 6",
-        experiments: &[DESIGN.id],
-        test: all_but_division_gain,
+        basis: Basis::One(DESIGN.id, all_but_division_gain),
     },
 ];
 
 /// The time of floats over that of integers. Report E does independent operations on `int` and `float`; overall is
 /// the mean of the four operations.
-fn integers_are_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
+fn integers_are_faster(results: &Results<'_>) -> Option<Judgement> {
     let over = |operation| {
         let time = |number| best(results, THROUGHPUT_CYCLES, Work(operation, number));
         ratio(time(Number::Float32)?, time(Number::Integer32)?)
@@ -61,8 +58,7 @@ fn mean(ratios: &[Quantity]) -> Quantity {
 }
 
 /// The time between independent operations without optimisation over that with it, for all types.
-fn all_but_division_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
+fn all_but_division_gain(results: &Results<'_>) -> Option<Judgement> {
     let gain = |work| {
         let (metric, none) = (THROUGHPUT_CYCLES, Optimisation::NONE);
         let unoptimised = at(results, metric, work, none, Compiler::Rust)?;

@@ -29,10 +29,10 @@ pub(super) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 /// More processors than this no machine of today has in one system.
 const MOST_PROCESSORS: usize = 1024;
 
-pub(super) const THROUGHPUT: Metric<&str> = Metric::bandwidth("throughput", "throughput")
+pub(super) const THROUGHPUT: Metric = Metric::bandwidth("throughput", "throughput")
     .bounded(MOST_BYTES_PER_SECOND * MOST_PROCESSORS as f64);
-const BY_CPU: Metric<&str> = Metric::bandwidth("by_cpu", "bytes by processor time");
-const RESIDENT: Metric<&str> = Metric::fact("resident", "in the page cache before", Unit::Share);
+const BY_CPU: Metric = Metric::bandwidth("by_cpu", "bytes by processor time");
+const RESIDENT: Metric = Metric::fact("resident", "in the page cache before", Unit::Share);
 
 /// The state of the page cache before a pass.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +85,9 @@ pub(super) const DESIGN: Design = Design {
     axes: &[
         STATE.axis(),
         METHOD.axis(),
-        BLOCK_SIZE.axis(),
-        THREADS.axis(),
-        FILE_SIZE.axis(),
+        BLOCK_SIZE.open(1, 1 << 30),
+        THREADS.open(1, 999),
+        FILE_SIZE.open(1, 1 << 40),
     ],
     metrics: &[THROUGHPUT, BY_CPU, RESIDENT],
 };
@@ -155,16 +155,6 @@ impl Experiment for SumOfWords {
             }
         }
         points
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                BLOCK_SIZE.open(1, 1 << 30),
-                THREADS.open(1, 999),
-                FILE_SIZE.open(1, 1 << 40),
-            ]
-        }
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {

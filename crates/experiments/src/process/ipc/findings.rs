@@ -2,7 +2,7 @@
 
 use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
 use crate::estimates::{found, grade, ratio};
-use crate::figures::{axis_of, bars, curves, scale_of};
+use crate::figures::{bars, curves};
 use crate::prelude::*;
 use crate::process::{PLACEMENT, Placement};
 use crate::subjects;
@@ -51,15 +51,14 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         bars(
             ROUND_TRIP,
             "Round trip of a short message",
-            (axis_of(MECHANISM), scale_of(ROUND_TRIP)),
+            (MECHANISM, ROUND_TRIP),
             round_trips.collect(),
         ),
         curves(
             BANDWIDTH,
             "Bandwidth by message size",
-            (axis_of(MESSAGE), scale_of(BANDWIDTH)),
+            (MESSAGE, BANDWIDTH),
             streams,
-            Vec::new(),
         ),
     ]
 }
@@ -67,7 +66,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 /// The sound estimates of a metric by the size of the message.
 pub(in crate::process) fn by_message<'r>(
     results: &'r Results,
-    metric: Metric<&'static str>,
+    metric: Metric,
     means: Mechanism,
     placement: Placement,
 ) -> Vec<(Bytes, &'r Estimate)> {
