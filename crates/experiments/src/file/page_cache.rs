@@ -53,12 +53,12 @@ impl CacheMetrics {
         let mut seen = SeenFromStorage::default();
         let observe = |sampler: &mut Sampler<'_>| {
             seen.end_of_pass();
-            put(sampler, self.resident, prepare()?);
+            record_share(sampler, self.resident, prepare()?);
             seen.start_of_pass();
             Ok(())
         };
         sampler.once_as(metrics, observe, body)?;
-        put(sampler, self.from_storage, seen.share_of(bytes));
+        record_share(sampler, self.from_storage, seen.share_of(bytes));
         Ok(())
     }
 
@@ -91,16 +91,16 @@ impl CacheMetrics {
         body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let mut seen = SeenFromStorage::default();
-        put(sampler, self.resident, warm(file)?);
+        record_share(sampler, self.resident, warm(file)?);
         seen.start_of_pass();
         sampler.repeat_as(metrics, body)?;
-        put(sampler, self.from_storage, seen.share_of(file.len as f64));
+        record_share(sampler, self.from_storage, seen.share_of(file.len as f64));
         Ok(())
     }
 }
 
 /// Records `share`, if the system reports it.
-pub(super) fn put(sampler: &mut Sampler<'_>, metric: Metric, share: Option<f64>) {
+pub(super) fn record_share(sampler: &mut Sampler<'_>, metric: Metric, share: Option<f64>) {
     if let Some(share) = share {
         sampler.value(metric, share);
     }
@@ -159,7 +159,7 @@ pub(crate) fn warm(file: &ScratchFile) -> Result<Option<f64>, MeasureError> {
     )))
 }
 
-/// Evicts one file from the page cache, as often as it is asked to.
+/// Evicts one file from the page cache before each cold pass, and knows what evidence there is of that.
 pub(crate) struct Chiller {
     file_bytes: u64,
     storage: Storage,

@@ -2,7 +2,7 @@
 
 mod kind;
 
-use super::page_cache::{CacheMetrics, put, warm};
+use super::page_cache::{CacheMetrics, record_share, warm};
 use super::scratch_file::ScratchFile;
 use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_size, like, room};
 use crate::estimates::{by_ratio, ratio};
@@ -16,7 +16,6 @@ use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
 use platform::usage::COUNTS_DIRECT_READS;
 
-/// The experiment `file.engine`.
 pub(crate) struct Engines;
 
 const ENGINE: AxisOf<Engine> = AxisOf::new("engine", "way of reading");
@@ -160,7 +159,7 @@ impl Experiment for Engines {
         let (prepare, body) = (|| warm(&scratch), || reader.read_all());
         if is_direct && !COUNTS_DIRECT_READS {
             let observe = |sampler: &mut Sampler<'_>| {
-                put(sampler, CacheMetrics::PLAIN.resident, prepare()?);
+                record_share(sampler, CacheMetrics::PLAIN.resident, prepare()?);
                 Ok(())
             };
             return sampler.once_as(&metrics, observe, body);

@@ -8,7 +8,7 @@ pub(super) use findings::{
     whole_and_small,
 };
 
-use super::page_cache::{Chiller, put, warm};
+use super::page_cache::{Chiller, record_share, warm};
 use super::scratch_file::ScratchFile;
 use super::{
     BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, file_size, like,
@@ -63,7 +63,6 @@ impl From<Method> for files::Method {
     }
 }
 
-/// The experiment `file.sum`.
 pub(crate) struct SumOfWords;
 
 pub(super) const DESIGN: Design = Design {
@@ -194,7 +193,7 @@ impl Experiment for SumOfWords {
                 State::Cold => chiller.chill(&mut file)?,
             };
             source.replace(Some(Source::open(&path).map_err(not_done)?));
-            put(sampler, RESIDENT, share);
+            record_share(sampler, RESIDENT, share);
             Ok(())
         };
         sampler.once(THROUGHPUT, len as f64, prepare, || {
