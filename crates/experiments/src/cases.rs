@@ -5,12 +5,13 @@
 //! and `METRIC @ AXIS=LEVEL & AXIS=LEVEL` for a metric at other levels than those of the row. `AXIS=LEVEL`
 //! alone holds for all rows. How far apart the processes are is the column `spread`, or `spread=SHARE`. Three
 //! numbers in a cell are the median of a time and what 5 % and 1 % of times exceed. After an empty line comes what
-//! follows. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
+//! follows, or the figures if the title begins with `Figures`. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
 
 use crate::made_up::{self, measured_apart, results};
 use crate::{advice, claims, find, systems};
 use instrument::claim::{Claim, Evidence, Ruling};
 use instrument::experiment::{Design, Experiment};
+use instrument::figure::FigurePoint;
 use instrument::finding::{Finding, Grade};
 use instrument::point::{AxisKind, Level, Point};
 use instrument::quantity::Bytes;
@@ -72,7 +73,12 @@ fn renewed(experiment: &dyn Experiment, case: &str) -> String {
     let mut lines = table.lines();
     let title = lines.next().expect("a case has a title");
     let points = points(experiment.design(), title, lines);
-    let outcome = match outcome(experiment, points) {
+    let outcome = if title.starts_with("Figures ") {
+        figures(experiment, points)
+    } else {
+        outcome(experiment, points)
+    };
+    let outcome = match outcome {
         nothing if nothing.is_empty() => "nothing\n".to_owned(),
         lines => lines,
     };
@@ -112,6 +118,28 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
         Some(line)
     });
     found.chain(judged).chain(advised).collect()
+}
+
+/// A line for each figure, and for each of its lines with the places and their values, and for each mark.
+fn figures(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
+    let figures = made_up::figures(experiment, points).into_iter();
+    let figures = figures.map(|figure| {
+        let series = figure.series.iter().map(|series| {
+            let points = series.points.iter().map(|FigurePoint { x, estimate, .. }| {
+                format!(" [{x} {}]", estimate.unit.show(estimate.centre, 3))
+            });
+            format!("  {}:{}\n", series.label, points.collect::<String>())
+        });
+        let marks = figure.marks.iter();
+        let marks =
+            marks.map(|mark| format!("  {:?} {}: {:.0}\n", mark.origin, mark.label, mark.at));
+        let lines: String = series.chain(marks).collect();
+        format!(
+            "{:?} {}: {}\n{lines}",
+            figure.kind, figure.key, figure.title
+        )
+    });
+    figures.collect()
 }
 
 /// The sentence, and the numbers that support it.

@@ -10,7 +10,7 @@ pub(crate) use instrument::finding::{Finding, Grade, Sentence, sentence};
 pub(crate) use instrument::given::{Given, Taken};
 pub(crate) use instrument::need::Need;
 pub(crate) use instrument::plan::{Profile, Setting};
-pub(crate) use instrument::point::{AxisOf, Point, RefinedAxis};
+pub(crate) use instrument::point::{AxisOf, Grid, Point, RefinedAxis};
 pub(crate) use instrument::quantity::{Bytes, Count, Quantity, Unit};
 pub(crate) use instrument::results::{Estimate, Results};
 pub(crate) use instrument::sampler::Sampler;

@@ -234,7 +234,7 @@ fn no_windows() -> Judgement {
         "It needs two runs, one of them made on Windows and the other on Linux: name them by \
          `oscope reproduce --of RUN --of RUN`."
     );
-    decided(Ruling::Undecided, Finding::new("because", said))
+    decided(Ruling::Undecided, said)
 }
 
 fn faster_on_linux(gains: &Gains) -> Option<Judgement> {
@@ -295,7 +295,7 @@ fn drops_earlier(
     let said =
         sentence!("It stays at its best up to {linux} on Linux, and up to {windows} on Windows.");
     let ruling = crate::judging::throughout(rulings);
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// Decides if one plateau surely ends before another. It ends between its last good place and the next.

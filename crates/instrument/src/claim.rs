@@ -1,6 +1,7 @@
 //! Claims: published statements about systems, judged by measurements on this machine.
 
 use crate::finding::{Finding, sentence};
+use crate::quantity::Quantity;
 use crate::results::Results;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,15 @@ impl Judgement {
     /// A judgement supported by a finding.
     pub fn new(ruling: Ruling, because: Finding) -> Self {
         Self { ruling, because }
+    }
+
+    /// The judgement with a number for programs.
+    #[must_use]
+    pub fn with_number(self, name: &'static str, quantity: impl Into<Quantity>) -> Self {
+        Self {
+            because: self.because.with_number(name, quantity),
+            ..self
+        }
     }
 }
 

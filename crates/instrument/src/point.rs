@@ -4,6 +4,7 @@ use crate::quantity::{Bytes, Count, Unit};
 pub use choice::{Choice, NoSuchChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -413,6 +414,32 @@ impl fmt::Display for Point {
             write!(f, "{separator}{name}={level}")?;
         }
         Ok(())
+    }
+}
+
+/// Points on a grid, made axis by axis from `[Point::new()]`.
+pub trait Grid {
+    /// Each of these points at each of these levels of `axis`.
+    fn by<L: LevelOf>(
+        &self,
+        axis: AxisOf<L>,
+        levels: impl IntoIterator<Item = impl Borrow<L>>,
+    ) -> Vec<Point>;
+}
+
+impl Grid for [Point] {
+    fn by<L: LevelOf>(
+        &self,
+        axis: AxisOf<L>,
+        levels: impl IntoIterator<Item = impl Borrow<L>>,
+    ) -> Vec<Point> {
+        let levels = levels.into_iter().map(|level| level.borrow().clone());
+        let levels: Vec<L> = levels.collect();
+        let at = |point: &Point, level: &L| point.clone().at(axis, level.clone());
+        let points = self.iter();
+        points
+            .flat_map(|point| levels.iter().map(move |level| at(point, level)))
+            .collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Settings that programs should use that read and write files.
+//! Settings for programs that read and write files.
 
 use super::block_size::{self, Best, Pass, USUAL_BLOCK, best, best_below, cliff};
 use super::engine::{self, Through, best_of_large, best_queue};
@@ -130,7 +130,7 @@ pub(crate) const ALL: &[Rule] = &[
     },
 ];
 
-/// The system's interface for many reads at once.
+/// The system's interface for several reads in flight.
 fn queue_of(system: System) -> &'static str {
     match system {
         System::Windows => "overlapped I/O",
@@ -178,7 +178,7 @@ fn queue_depth(results: &Results<'_>) -> Option<Advice> {
     Ways::new(results, one, rate).advised(depth.level(), 1_u64, said)
 }
 
-/// The path of the data that is faster, each by its best way.
+/// The faster of the two paths of the data, each with its best way of reading.
 fn large_reads(results: &Results<'_>) -> Option<Advice> {
     let (block, direct) = best_of_large(results, Through::Direct)?;
     let (_, cached) = best_of_large(results, Through::PageCache)?;

@@ -12,7 +12,6 @@ use files::Watch;
 use files::dd::Dd;
 use platform::file::{null_device, zero_device};
 
-/// The experiment `file.against_dd`.
 pub(crate) struct AgainstDd;
 
 pub(super) const WORK: AxisOf<Work> = AxisOf::new("work", "work");
@@ -84,17 +83,9 @@ impl Experiment for AgainstDd {
                 ],
             ],
         );
-        let mut points = Vec::new();
-        let size = Bytes(wanted_size(setting));
-        for &block in blocks {
-            for &work in Work::ALL {
-                for &program in Program::ALL {
-                    let point = Point::new().at(BLOCK_SIZE, Bytes(block)).at(WORK, work);
-                    points.push(point.at(PROGRAM, program).at(FILE_SIZE, size));
-                }
-            }
-        }
-        points
+        let blocks = [Point::new()].by(BLOCK_SIZE, blocks.iter().copied().map(Bytes));
+        let programs = blocks.by(WORK, Work::ALL).by(PROGRAM, Program::ALL);
+        programs.by(FILE_SIZE, [Bytes(wanted_size(setting))])
     }
 
     /// A file that is larger than all planned ones, as the reports', takes seconds in small blocks, four times over.

@@ -9,7 +9,6 @@ use crate::prelude::*;
 use platform::call;
 use std::hint::black_box;
 
-/// The experiment `file.call`.
 pub(crate) struct Call;
 
 pub(super) const CALL: AxisOf<Operation> = AxisOf::new("call", "call");
@@ -94,13 +93,9 @@ impl Experiment for Call {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let step_bytes = step_bytes(setting);
-        let of_call = |call: &Operation| {
-            let point = Point::new().at(CALL, *call);
-            let sizes = (1..=STEPS).map(move |step| Bytes(step * step_bytes));
-            sizes.map(move |size| point.clone().at(FILE_SIZE, size))
-        };
-        let calls = Operation::of(System::here());
-        calls.iter().flat_map(of_call).collect()
+        let sizes = (1..=STEPS).map(|step| Bytes(step * step_bytes));
+        let calls = [Point::new()].by(CALL, Operation::of(System::here()));
+        calls.by(FILE_SIZE, sizes)
     }
 
     fn shares_process(&self, _point: &Point) -> bool {

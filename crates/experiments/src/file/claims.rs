@@ -253,10 +253,7 @@ fn larger_is_faster(pass: Pass, results: &Results<'_>) -> Option<Judgement> {
     let said = sentence!(
         "Blocks of {best} are the fastest: {ratio} as fast as those of {largest}, the largest."
     );
-    Some(decided(
-        gains_nothing(&ratio),
-        Finding::new("because", said),
-    ))
+    Some(decided(gains_nothing(&ratio), said))
 }
 
 /// The block with which report A read fastest.
@@ -275,8 +272,7 @@ fn fastest_as_reported(results: &Results<'_>) -> Option<Judgement> {
         "The best of the other blocks, {best}, is {ratio} as fast as {reported_block}.",
         reported_block = REPORTED_FASTEST,
     );
-    let because = Finding::new("because", said);
-    Some(decided(gains_nothing(&ratio), because))
+    Some(decided(gains_nothing(&ratio), said))
 }
 
 /// The best of the larger blocks over one of 1 MiB: of a file that is only read, and by each number of threads that
@@ -298,5 +294,5 @@ fn nothing_gained_beyond_1_mib(evidence: &Evidence<'_>) -> Option<Judgement> {
     let said = sentence!(
         "The best of the larger blocks is {least} to {most} as fast, the latter in blocks of {best}."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

@@ -113,7 +113,7 @@ fn gap_is_stable(results: &Results<'_>) -> Option<Judgement> {
     } else {
         sentence!("Memory is not surely faster than storage in blocks of every size.")
     };
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// In order over random: it must gain in the smallest chunks and not in the largest.
@@ -129,7 +129,7 @@ fn order_matters(results: &Results<'_>) -> Option<Judgement> {
     let said = sentence!(
         "In order is {first} as fast in chunks of {small}, and {last} in chunks of {large}."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The window of read-ahead that was counted, against that of the report.
@@ -139,7 +139,7 @@ fn window_is_as_reported(results: &Results<'_>) -> Option<Judgement> {
     let window = window.quantity();
     let ruling = is_about(&window, REPORTED_WINDOW, ALMOST);
     let said = sentence!("The kernel reads windows of {window}.");
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// In order over random, in all chunks below that of the report and in all others.
@@ -159,5 +159,5 @@ fn order_gains_tenfold(results: &Results<'_>) -> Option<Judgement> {
         "In order is {a} to {b} as fast in chunks below {chunk}, and {c} to {d} in larger ones.",
         chunk = REPORTED_CHUNK,
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

@@ -15,7 +15,6 @@ use instrument::curve::{Onset, crossover};
 use instrument::figure::Mark;
 use instrument::statistics::Interval;
 
-/// The experiment `file.cold_warm`.
 pub(crate) struct ColdWarm;
 
 pub(super) const COLD: Metric =

@@ -14,7 +14,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, PoisonError};
 
-/// The experiment `file.group_commit`.
 pub(crate) struct GroupCommit;
 
 pub(super) const WAIT: AxisOf<Wait> = AxisOf::new("wait", "wait for the device");
@@ -65,13 +64,10 @@ impl Experiment for GroupCommit {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let point = |wait, writers| Point::new().at(WAIT, wait).at(WRITERS, Count(writers));
-        let several = Wait::ALL
-            .iter()
-            .flat_map(|wait| SEVERAL.map(|writers| point(*wait, writers)));
-        std::iter::once(point(Wait::Own, 1))
-            .chain(several)
-            .collect()
+        let alone = Point::new().at(WAIT, Wait::Own).at(WRITERS, Count(1));
+        let several = [Point::new()].by(WAIT, Wait::ALL);
+        let several = several.by(WRITERS, SEVERAL.map(Count));
+        [alone].into_iter().chain(several).collect()
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {

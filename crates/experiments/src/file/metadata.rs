@@ -10,7 +10,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The experiment `file.metadata`.
 pub(crate) struct Metadata;
 
 const FILES: AxisOf<Count> = AxisOf::new("files", "files in the directory");
@@ -69,10 +68,8 @@ impl Experiment for Metadata {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        numbers(setting)
-            .iter()
-            .map(|files| Point::new().at(FILES, Count(*files)))
-            .collect()
+        let numbers = numbers(setting).iter().copied();
+        [Point::new()].by(FILES, numbers.map(Count))
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {

@@ -235,8 +235,7 @@ fn larger_chunks_gain(results: &Results<'_>) -> Option<Judgement> {
         "In the largest chunks, writes move {here} as many bytes a second as in the smallest here, and \
          {there} there."
     );
-    let because = Finding::new("because", said);
-    Some(decided(both(gains(&here), gains(&there)), because))
+    Some(decided(both(gains(&here), gains(&there)), said))
 }
 
 /// One phase over another of the same processes, by buffer size.

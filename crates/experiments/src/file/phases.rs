@@ -3,7 +3,7 @@
 use super::rewrite_passes::{map_part, move_on};
 use super::scratch_file::ScratchFile;
 use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, of_file, page_cache, powers, whole_blocks};
-use crate::estimates::{grade, known, part, ratio, ratio_within};
+use crate::estimates::{by_ratio, grade, known, part, ratio, ratio_within};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::prelude::*;
 use instrument::curve::Curve;
@@ -67,7 +67,6 @@ const TURN_NS: u64 = 200_000;
 /// In large buffers, three ways through a file take about as long for a byte.
 const BYTE_NS: u64 = 8;
 
-/// The experiment `file.phases`.
 pub(crate) struct PhaseByPhase;
 
 pub(super) const DESIGN: Design = Design {
@@ -232,8 +231,7 @@ fn without_waiting(results: &Results) -> Option<Finding> {
         "Changing a file in place, 4 KiB at a time, takes {times} as long with read and an O_SYNC \
          write as through mmap: the write waits for the device, the pages of mmap are written later."
     );
-    let finding = Finding::new("without_waiting", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.5))
+    Some(by_ratio("without_waiting", said, &times).weighing(0.5))
 }
 
 /// The buffer in which the writes that wait cost least, if it is not the smallest.

@@ -5,7 +5,7 @@ use super::scratch_file::ScratchFile;
 use super::{
     By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
 };
-use crate::estimates::{grade, ratios_within, time_ns};
+use crate::estimates::{by_ratio, grade, ratios_within, time_ns};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::below_from;
@@ -25,7 +25,6 @@ pub(super) enum Listing {
     AsPrinted,
 }
 
-/// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
 
 /// The order no longer matters where reading in order gains at most this factor.
@@ -104,7 +103,7 @@ impl Experiment for InRandomOrder {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let results = &usual(results);
+        let results = &results.without(LISTING);
         [smallest_chunk(results), meeting(results)]
             .into_iter()
             .flatten()
@@ -112,7 +111,7 @@ impl Experiment for InRandomOrder {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let results = &usual(results);
+        let results = &results.without(LISTING);
         let met = met_from(&ratios(results));
         let met = met.map(|onset| Mark::found("order no longer matters", onset));
         let title = "Reading a cold file in order and in random order";
@@ -145,8 +144,7 @@ fn smallest_chunk(results: &Results) -> Option<Finding> {
          order: {each} a chunk, on average and with read-ahead.",
         file = results.points.first()?.point.level(FILE_SIZE).ok()?,
     );
-    let finding = Finding::new("order", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.65))
+    Some(by_ratio("order", said, &times).weighing(0.65))
 }
 
 /// The chunk size from which on the order no longer matters, if that is decided.
@@ -193,11 +191,6 @@ pub(super) const OF_RANDOM: CacheMetrics = CacheMetrics::new(
     ["random_from_storage", "read from storage, random"],
 );
 
-/// The points of the usual loop.
-fn usual<'r>(results: &Results<'r>) -> Results<'r> {
-    results.only(|point| point.get(LISTING.name()).is_none())
-}
-
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
@@ -243,7 +236,7 @@ pub(super) fn measure(
 
 /// Throughput in order over that in random order, by chunk size.
 pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
-    let results = usual(results);
+    let results = results.without(LISTING);
     let curve = |metric| results.along(CHUNK_SIZE, metric, &[]);
     ratios_within(&curve(SEQUENTIAL), &curve(RANDOM))
 }

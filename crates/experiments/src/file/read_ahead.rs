@@ -16,7 +16,6 @@ use platform::file::{reports_residency, residency};
 use platform::storage::Storage;
 use std::path::Path;
 
-/// The experiment `file.read_ahead`.
 pub(crate) struct ReadAhead;
 
 pub(super) const AHEAD: Metric =

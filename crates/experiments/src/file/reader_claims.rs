@@ -124,8 +124,7 @@ fn threads_cost_most_in_small_blocks(results: &Results<'_>) -> Option<Judgement>
         "The most threads take {loss} as long as one in blocks of {small}, and {least} in blocks of \
          {large}."
     );
-    let because = Finding::new("because", said).with_number("growth", growth);
-    Some(decided(ruling, because))
+    Some(decided(ruling, said).with_number("growth", growth))
 }
 
 /// The best queue against pread, in small random reads.

@@ -12,7 +12,6 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The experiment `file.remote`.
 pub(crate) struct Remote;
 
 /// A directory for scratch files on another machine.
@@ -94,13 +93,8 @@ impl Experiment for Remote {
                 ],
             ],
         );
-        let at = |place: &Location| {
-            let point = Point::new().at(PLACE, *place);
-            sizes
-                .iter()
-                .map(move |size| point.clone().at(CHUNK_SIZE, Bytes(*size)))
-        };
-        Location::ALL.iter().flat_map(at).collect()
+        let places = [Point::new()].by(PLACE, Location::ALL);
+        places.by(CHUNK_SIZE, sizes.iter().copied().map(Bytes))
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {

@@ -3,8 +3,7 @@
 use super::page_cache::CacheMetrics;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like,
-    of_file, room,
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like, room,
 };
 use crate::estimates::{grade, time_ns};
 use crate::figures::curves;
@@ -12,7 +11,6 @@ use crate::file;
 use crate::lines::{bytes_in, line_through};
 use crate::prelude::*;
 
-/// The experiment `file.size`.
 pub(crate) struct SizeForATime;
 
 /// The middle of the 5 to 15 s that the reports call reasonable, in ns.
@@ -60,13 +58,10 @@ impl Experiment for SizeForATime {
         );
         let step = by_profile(setting.profile, [4, 2, 2]);
         let steps = by_profile(setting.profile, [3, 5, 6]);
-        let at = |block: u64| {
-            let sizes = (0..steps)
-                .rev()
-                .map(|exponent| largest(setting) / u64::pow(step, exponent));
-            sizes.map(move |size| of_file(BLOCK_SIZE, block, size))
-        };
-        blocks.iter().copied().flat_map(at).collect()
+        let sizes = (0..steps).rev();
+        let sizes = sizes.map(|exponent| Bytes(largest(setting) / u64::pow(step, exponent)));
+        let blocks = [Point::new()].by(BLOCK_SIZE, blocks.iter().copied().map(Bytes));
+        blocks.by(FILE_SIZE, sizes)
     }
 
     fn shares_process(&self, _point: &Point) -> bool {

@@ -12,7 +12,6 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The experiment `file.sync`.
 pub(crate) struct WaitingWrites;
 
 pub(super) const METHOD: AxisOf<Method> = AxisOf::new("method", "way of waiting");
@@ -73,12 +72,8 @@ impl Experiment for WaitingWrites {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let of_method = |method: &Method| {
-            let point = Point::new().at(METHOD, *method);
-            let places = WriteKind::ALL.iter();
-            places.map(move |place| point.clone().at(PLACE, *place))
-        };
-        Method::ALL.iter().flat_map(of_method).collect()
+        let methods = [Point::new()].by(METHOD, Method::ALL);
+        methods.by(PLACE, WriteKind::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {

@@ -56,7 +56,7 @@ pub(crate) const ALL: &[Rule] = &[
 /// The largest measured piece that fits the first cache, or the second where pieces of that size are
 /// shown to be no slower. Larger pieces are fewer, and leave a program less to do between them.
 fn piece_that_fits(results: &Results<'_>) -> Option<Advice> {
-    let results = &subloop::usual(results);
+    let results = &results.without(subloop::CHOSEN_PASSES);
     let block = *results.levels(subloop::BLOCK_SIZE).last()?;
     let whole = subloop::whole(results, block)?;
     let curve = subloop::curve(results, block);

@@ -99,7 +99,7 @@ fn gap_is_seen(results: &Results<'_>) -> Option<Judgement> {
         "At optimisation 1 to 3, the smallest block is written {least} to {most} as fast as one of twice \
          the cache."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The rates of the smallest and the largest block at a level of optimisation.
@@ -155,10 +155,11 @@ fn noisier_at_low_optimisation(results: &Results<'_>) -> Option<Judgement> {
         "From one size to the next within the cache, the rate departs from a smooth curve by {low} without \
          optimisation and by {high} at optimisation 3."
     );
-    let because = Finding::new("because", said)
-        .with_number("low", low)
-        .with_number("high", high);
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("low", low)
+            .with_number("high", high),
+    )
 }
 
 /// Rates by block size in base pages.

@@ -282,7 +282,7 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{figures, measured, sampled, values};
+    use crate::made_up::{sampled, values};
     use platform::placement::{allowed_cpus, shared_cache_level};
 
     fn pair(one: u64, other: u64) -> Point {
@@ -297,24 +297,6 @@ mod tests {
         assert_eq!(picked(&many, 8), [0, 1, 16, 17, 32, 33, 48, 49]);
         assert_eq!(picked(&many[..5], 4), [0, 1, 2, 3]);
         assert_eq!(pairs(&[2, 4, 6]), [pair(2, 4), pair(2, 6), pair(4, 6)]);
-    }
-
-    #[test]
-    fn each_pair_has_two_cells_of_a_matrix_and_the_diagonal_is_blank() {
-        let at = |one, other, ns| measured(pair(one, other), &[(ONE_WAY, ns)]);
-        let figure = &figures(&Cores, vec![at(2, 10, 40.0), at(2, 3, 9.0)])[0];
-        assert_eq!(figure.kind, FigureKind::Matrix);
-        let cells: Vec<Vec<String>> = figure
-            .series
-            .iter()
-            .map(|column| {
-                let cells = column.points.iter();
-                let cell = cells.map(|it| format!("{}: {:.0}", it.x, it.estimate.centre));
-                [column.label.clone()].into_iter().chain(cell).collect()
-            })
-            .collect();
-        let expected: [&[&str]; 3] = [&["2", "3: 9", "10: 40"], &["3", "2: 9"], &["10", "2: 40"]];
-        assert_eq!(cells, expected);
     }
 
     #[test]

@@ -61,8 +61,7 @@ impl Experiment for FalseSharing {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let counters = Counters::ALL.iter();
-        counters.map(|it| Point::new().at(COUNTERS, *it)).collect()
+        [Point::new()].by(COUNTERS, Counters::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {

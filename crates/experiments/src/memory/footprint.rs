@@ -74,14 +74,9 @@ impl Experiment for Footprint {
             Profile::Thorough => Compiler::ALL,
             Profile::Quick | Profile::Standard => &[Compiler::Rust],
         };
-        let sizes = block_sizes(setting).into_iter();
-        sizes
-            .flat_map(|size| {
-                let point = Point::new().at(BLOCK_SIZE, Bytes(size));
-                let by = move |compiler: &Compiler| point.clone().at(COMPILER, *compiler);
-                compilers.iter().map(by)
-            })
-            .collect()
+        let sizes = block_sizes(setting).into_iter().map(Bytes);
+        let sizes = [Point::new()].by(BLOCK_SIZE, sizes);
+        sizes.by(COMPILER, compilers)
     }
 
     fn shares_process(&self, _point: &Point) -> bool {

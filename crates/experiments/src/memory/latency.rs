@@ -3,9 +3,9 @@
 pub(super) use super::pages::AXIS as PAGES;
 
 use super::hierarchy::{self, FoundCache, MODEL, found, in_words, marks};
-use super::pages::Pages;
+use super::pages::{Pages, in_both};
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
-use crate::estimates::{extra_cost, known, side_by_side};
+use crate::estimates::{extra_cost, known};
 use crate::figures::{curves, logarithmic};
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
@@ -209,9 +209,7 @@ pub(super) fn capacities(results: &Results) -> Vec<FoundCache> {
 pub(super) fn in_both_pages<'r>(
     results: &'r Results,
 ) -> Option<(Bytes, &'r Estimate, &'r Estimate)> {
-    let base = curve(results, Pages::base(results.machine)?);
-    let huge = curve(results, Pages::huge(results.machine)?);
-    side_by_side(&base, &huge).pop()
+    in_both(results.machine, |pages| curve(results, pages)).pop()
 }
 
 /// A capacity that no documented cache has.

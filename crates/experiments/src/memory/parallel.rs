@@ -47,10 +47,8 @@ impl Experiment for Parallel {
         let most = setting.machine.topology.threads.unwrap_or(1) as u64;
         let every = by_profile(setting.profile, [1, 8, 8]);
         let is_wanted = |count: &u64| *count <= every || count.is_power_of_two() || *count == most;
-        (1..=most)
-            .filter(is_wanted)
-            .map(|count| Point::new().at(THREADS, Count(count)))
-            .collect()
+        let counts = (1..=most).filter(is_wanted);
+        [Point::new()].by(THREADS, counts.map(Count))
     }
 
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {

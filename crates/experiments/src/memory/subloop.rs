@@ -19,7 +19,7 @@ pub(crate) struct Subloop;
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 pub(super) const PIECE_SIZE: AxisOf<Bytes> = AxisOf::new("piece_size", "piece size");
 /// Passes over each piece, where they are not the usual ones.
-const CHOSEN_PASSES: AxisOf<Count> = AxisOf::new("passes", "passes");
+pub(super) const CHOSEN_PASSES: AxisOf<Count> = AxisOf::new("passes", "passes");
 pub(super) const WRITE: Metric = Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
 
 /// The blocks of the report, in bytes.
@@ -58,7 +58,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "Repeated work on a block takes about three times as long in pieces that no cache holds.",
         source: "Report E, section 3.3.2",
         basis: Basis::One("memory.subloop", |results| {
-            let results = &usual(results);
+            let results = &results.without(CHOSEN_PASSES);
             let block = *results.levels(BLOCK_SIZE).last()?;
             // This can be decided only for a block that no cache holds.
             if block.0 < 2 * hierarchy::last_bytes(results.machine) {
@@ -79,7 +79,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "Repeated work on a block takes longer in pieces below 64 KB than in pieces of 64 KB.",
         source: "Report E, section 3.3.2",
         basis: Basis::One("memory.subloop", |results| {
-            let results = &usual(results);
+            let results = &results.without(CHOSEN_PASSES);
             let of = |block: Bytes| {
                 let curve = curve(results, block);
                 let best = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE);
@@ -99,7 +99,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "Cut into the best pieces, blocks of 8 and of 32 MB are written alike.",
         source: "Report E, section 3.3.2",
         basis: Basis::One("memory.subloop", |results| {
-            let results = &usual(results);
+            let results = &results.without(CHOSEN_PASSES);
             let [one, other] = BLOCKS.map(|block| fastest(results, Bytes(block)));
             let (one, other) = (one?, other?);
             alike(ALMOST, one, other, |ratio| {
@@ -165,14 +165,14 @@ impl Experiment for Subloop {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let results = &usual(results);
+        let results = &results.without(CHOSEN_PASSES);
         let largest = results.levels(BLOCK_SIZE).into_iter().next_back();
         let found = largest.and_then(|block| best_piece(results, block));
         found.into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let results = &usual(results);
+        let results = &results.without(CHOSEN_PASSES);
         let series = results.levels(BLOCK_SIZE).into_iter().map(|block| {
             let label = format!("block of {block}");
             results.series(&label, WRITE, PIECE_SIZE, &[BLOCK_SIZE.at(block)])
@@ -197,11 +197,6 @@ fn pieces(block: u64, profile: Profile) -> impl Iterator<Item = u64> {
     let step = by_profile(profile, [3, 2, 1]);
     let powers = powers(SMALLEST_PIECE, block / 2).step_by(step);
     powers.chain([block])
-}
-
-/// The points with the usual number of passes.
-pub(super) fn usual<'r>(results: &Results<'r>) -> Results<'r> {
-    results.only(|point| point.get(CHOSEN_PASSES.name()).is_none())
 }
 
 pub(super) fn curve<'r>(results: &'r Results, block: Bytes) -> Vec<(Bytes, &'r Estimate)> {

@@ -1,9 +1,9 @@
 //! `memory.tlb`: the number of pages that a program can use before address translation costs time.
 
 pub(super) use super::pages::AXIS as PAGES;
-use super::pages::Pages;
+use super::pages::{Pages, in_both};
 use super::{SHARE_OF_MEMORY, time_loads};
-use crate::estimates::{ratio, side_by_side};
+use crate::estimates::ratio;
 use crate::figures::{curves, linear, lines};
 use crate::judging::above_from;
 use crate::planning::{by_profile, powers};
@@ -111,14 +111,8 @@ impl Experiment for Tlb {
 /// The numbers of places that were measured in both page sizes, with their loads in base and in huge
 /// pages.
 fn pairs<'r>(results: &'r Results) -> Vec<(Count, &'r Estimate, &'r Estimate)> {
-    let curve = |pages: Option<Pages>| {
-        pages.map_or_else(Vec::new, |pages| {
-            results.along(STRIDES, LOAD, &[PAGES.at(pages)])
-        })
-    };
-    let base = curve(Pages::base(results.machine));
-    let huge = curve(Pages::huge(results.machine));
-    side_by_side(&base, &huge)
+    let curve = |pages| results.along(STRIDES, LOAD, &[PAGES.at(pages)]);
+    in_both(results.machine, curve)
 }
 
 /// The most places that were measured in both page sizes, and their loads in base and in huge pages.

@@ -92,7 +92,7 @@ pub(crate) const ALL: &[Claim] = &[
                 "A fork of the largest parent measured takes {least} to {most} as long as of the smallest, \
                  the latter in {pages}."
             );
-            Some(decided(ruling, Finding::new("because", said)))
+            Some(decided(ruling, said))
         }),
     },
     Claim {
@@ -222,11 +222,12 @@ fn faster(
     } else {
         sentence!("{one_name}: {one}; {other_name}: {other}; {most} as many.")
     };
-    let because = Finding::new("because", said)
-        .with_number("one", one)
-        .with_number("other", other)
-        .with_number("ratio", most);
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("one", one)
+            .with_number("other", other)
+            .with_number("ratio", most),
+    )
 }
 
 /// The rate of one call over that of another, by the level of optimisation of the loop around them.

@@ -1,6 +1,6 @@
 //! `process.poll`: the cost of a wait for one of many descriptors.
 
-use crate::estimates::{found, grade, ratio, ratios, side_by_side};
+use crate::estimates::{by_ratio, found, grade, ratio, ratios, side_by_side};
 use crate::figures::{curves, lines};
 use crate::judging::above_from;
 use crate::prelude::*;
@@ -60,8 +60,8 @@ impl Experiment for Poll {
         };
         let is_allowed = |count: &u64| most_descriptors().is_none_or(|most| count + SPARE <= most);
         let counts = counts.iter().copied().filter(is_allowed);
-        let by_both = |count| Call::ALL.iter().map(move |call| point(count, *call));
-        counts.flat_map(by_both).collect()
+        let counts = [Point::new()].by(DESCRIPTORS, counts.map(Count));
+        counts.by(CALL, Call::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -97,10 +97,6 @@ impl Experiment for Poll {
         let lines = lines(results, WAIT, DESCRIPTORS, CALL, &[]);
         vec![curves(WAIT, title, (DESCRIPTORS, WAIT), lines)]
     }
-}
-
-fn point(count: u64, call: Call) -> Point {
-    Point::new().at(DESCRIPTORS, Count(count)).at(CALL, call)
 }
 
 /// This many descriptors, of which the middle one is ready at all times. A poll takes several times as
@@ -166,11 +162,7 @@ fn registering(results: &Results) -> Option<Finding> {
          it: use poll for a descriptor that is waited for once."
     );
     let follows = times.extent().low > 1.0;
-    follows.then(|| {
-        Finding::new("register", said)
-            .graded(grade(&times, 1.0))
-            .weighing(0.4)
-    })
+    follows.then(|| by_ratio("register", said, &times).weighing(0.4))
 }
 
 #[cfg(test)]

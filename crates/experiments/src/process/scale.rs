@@ -105,8 +105,7 @@ impl Experiment for Scale {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let counts = counts(usable_cpus(setting).len() as u64).into_iter();
-        let point = |count| Point::new().at(THREADS, Count(count));
-        counts.map(point).collect()
+        [Point::new()].by(THREADS, counts.map(Count))
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {

@@ -373,29 +373,3 @@ fn crowd(results: &Results) -> Option<Finding> {
     let follows = times.differs_from(1.0) && times.value > 1.0 && working_set > NOTHING;
     follows.then(|| Finding::new("crowd", said).weighing(0.5))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{figures, measured};
-    use instrument::results::PointResult;
-
-    fn at(kind: Kind, count: u64, working_set: u64, placement: Placement, ns: f64) -> PointResult {
-        let point = point_of(kind, Count(count), Bytes(working_set), placement);
-        measured(point, &[(SWITCH, ns)])
-    }
-
-    #[test]
-    fn figures_have_a_line_for_each_working_set_with_several_numbers() {
-        let points = vec![
-            at(Kind::Processes, 2, 0, Placement::OneCore, 1500.0),
-            at(Kind::Processes, 8, 0, Placement::OneCore, 1600.0),
-            at(Kind::Processes, 32, 65536, Placement::OneCore, 9000.0),
-            at(Kind::Processes, 2, 0, Placement::TwoCores, 6000.0),
-        ];
-        let figures = figures(&Switch, points);
-        assert_eq!(figures[0].series.len(), 1);
-        assert_eq!(figures[0].series[0].label, "processes, 0 B");
-        assert_eq!(figures[1].series[0].points.len(), 2);
-    }
-}

@@ -80,11 +80,8 @@ impl Experiment for Wakeup {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let point = |waker| {
-            let loads = Load::ALL.iter();
-            loads.map(move |load| Point::new().at(WAKER, waker).at(LOAD, *load))
-        };
-        Waker::of(System::here()).flat_map(point).collect()
+        let wakers = [Point::new()].by(WAKER, Waker::of(System::here()));
+        wakers.by(LOAD, Load::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {

@@ -81,8 +81,7 @@ impl Experiment for AsyncIo {
             Profile::Quick => &[Backend::Automatic],
             Profile::Standard | Profile::Thorough => Backend::ALL,
         };
-        let point = |backend: &Backend| Point::new().at(BACKEND, *backend);
-        backends.iter().map(point).collect()
+        [Point::new()].by(BACKEND, backends)
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

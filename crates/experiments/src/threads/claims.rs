@@ -91,7 +91,7 @@ pub(crate) const ALL: &[Claim] = &[
         says: "With 90 I/O threads, synchronous and asynchronous I/O take almost the same time.",
         source: "Report D, Table 2: 208 920 and 206 022 µs",
         basis: Basis::One(IO, |results| {
-            let results = &io::usual(results);
+            let results = &results.without(io::WORKLOAD);
             let of = |mode| {
                 let levels = [
                     io::MODE.at(mode),
@@ -113,7 +113,7 @@ pub(crate) const ALL: &[Claim] = &[
         says: "With more than 90 I/O threads, asynchronous I/O is faster.",
         source: "Report D, Table 2: \"following the trend\"",
         basis: Basis::One(IO, |results| {
-            let results = &io::usual(results);
+            let results = &results.without(io::WORKLOAD);
             let runs = |mode| along(results, io::IO_THREADS, Sweep::ReportedThreads, mode);
             let both = side_by_side(&runs(Mode::Synchronous), &runs(Mode::Asynchronous));
             let (threads, one, other) = both.into_iter().next_back()?;
@@ -322,7 +322,7 @@ fn blocking_on_several(results: &Results<'_>) -> Option<Judgement> {
     );
     let all = short.iter().chain(&long);
     let ruling = throughout(all.map(|(_, times)| exceeds(times, 1.0 + MARGIN)));
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// An entry on the most processors over one on the fewest, in short and in long sections.
@@ -339,7 +339,7 @@ fn with_more_processors(results: &Results<'_>) -> Option<Judgement> {
          {long} in long ones."
     );
     let ruling = throughout([short, long].map(|growth| exceeds(&growth, RAPIDLY)));
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// By the length of a section, one lock over another.
@@ -378,7 +378,7 @@ fn two_switches_decide(evidence: &Evidence<'_>) -> Option<Judgement> {
         "An entry takes {a} to {b} as long with a mutex as with a spin lock in sections shorter than two \
          switches, and {c} to {d} in longer ones."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// Spinning must be faster in all sections shorter than a slice, and blocking in all longer ones.
@@ -404,7 +404,7 @@ fn slice_decides(results: &Results<'_>) -> Option<Judgement> {
         "A run takes {a} to {b} as long with a lock that spins in sections shorter than a slice of {slice}, and \
          {c} to {d} in longer ones."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// A run with one lock over a run with another, in which each thread enters once, by the number of threads.
@@ -430,7 +430,7 @@ fn sweep<L: LevelOf + Copy + Ord + Into<Quantity>>(
     sweep: Sweep,
     noun: &str,
 ) -> Option<Judgement> {
-    let results = &io::usual(results);
+    let results = &results.without(io::WORKLOAD);
     let runs = |mode| along(results, axis, sweep, mode);
     let ratios = ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous));
     larger_along(noun, &ratios, |[least, most]| {
@@ -450,7 +450,7 @@ fn along<'r, L: LevelOf + Ord>(
 
 /// The time of each length over that of the shortest, both ways.
 fn length_matters_little(results: &Results<'_>) -> Option<Judgement> {
-    let results = &io::usual(results);
+    let results = &results.without(io::WORKLOAD);
     let growth = |mode| {
         let curve = along(results, io::LENGTH, Sweep::ReportedLengths, mode);
         let ((_, shortest), longer) = curve.split_first()?;
@@ -467,13 +467,12 @@ fn length_matters_little(results: &Results<'_>) -> Option<Judgement> {
     let said = sentence!(
         "Longer transfers take at most {a} as long as one of a byte synchronously, and {b} asynchronously."
     );
-    let because = Finding::new("because", said);
-    Some(decided(both(is_little(&plain), is_little(&other)), because))
+    Some(decided(both(is_little(&plain), is_little(&other)), said))
 }
 
 /// The time that each number of computing threads adds to that of one, both ways.
 fn computing_delays_more(results: &Results<'_>) -> Option<Judgement> {
-    let results = &io::usual(results);
+    let results = &results.without(io::WORKLOAD);
     let added = |mode| {
         let curve = along(results, io::COMPUTING, Sweep::ReportedComputing, mode);
         let ((_, one), more) = curve.split_first()?;
@@ -491,13 +490,13 @@ fn computing_delays_more(results: &Results<'_>) -> Option<Judgement> {
     let said = sentence!(
         "{count} threads that compute add {plain} to synchronous I/O and {other} to asynchronous."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The time that each thread adds from the fewest to the last but one number of threads over that which each adds from
 /// there to the most, both ways.
 fn each_adds_less(results: &Results<'_>) -> Option<Judgement> {
-    let results = &io::usual(results);
+    let results = &results.without(io::WORKLOAD);
     let first_over_last = |mode| {
         let curve = along(results, io::COMPUTING, Sweep::ReportedComputing, mode);
         let [(fewest, few), .., (middle, some), (most, many)] = curve[..] else {
@@ -519,7 +518,7 @@ fn each_adds_less(results: &Results<'_>) -> Option<Judgement> {
         "Each of the first threads adds {plain} as much as each of the last to synchronous I/O, and {other} \
          as much to asynchronous."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The ends of the threads of the highest and of middle priority.
@@ -545,15 +544,16 @@ fn decay_keeps_the_order(results: &Results<'_>) -> Option<Judgement> {
         "B ends at {short} the time of A if C leaves the lock within two slices, and at {long} if C \
          computes as long as B."
     );
-    let because = Finding::new("because", said)
-        .with_number("short", short)
-        .with_number("long", long);
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("short", short)
+            .with_number("long", long),
+    )
 }
 
 /// Along the number of threads that read: from the device, next to threads that compute and from the page cache.
 fn asynchronous_is_faster(results: &Results<'_>) -> Option<Judgement> {
-    let results = &io::usual(results);
+    let results = &results.without(io::WORKLOAD);
     let by_threads = [Sweep::Device, Sweep::WhileComputing, Sweep::Cached].map(|sweep| {
         let runs = |mode| along(results, io::IO_THREADS, sweep, mode);
         ratios(&runs(Mode::Synchronous), &runs(Mode::Asynchronous))

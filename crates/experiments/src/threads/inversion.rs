@@ -68,8 +68,7 @@ impl Experiment for Inversion {
     }
 
     fn points(&self, _: &Setting) -> Vec<Point> {
-        let point = |protocol: &Protocol| Point::new().at(PROTOCOL, *protocol);
-        Protocol::ALL.iter().map(point).collect()
+        [Point::new()].by(PROTOCOL, Protocol::ALL)
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -214,32 +213,4 @@ fn timeline(result: &PointResult) -> Option<Figure> {
         ],
         marks: Vec::new(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{figures, measured};
-
-    fn at(protocol: Protocol, moments: [f64; 6]) -> PointResult {
-        let metrics = &DESIGN.metrics[..6];
-        let moments: Vec<_> = metrics.iter().copied().zip(moments).collect();
-        measured(Point::new().at(PROTOCOL, protocol), &moments)
-    }
-
-    #[test]
-    fn a_timeline_shows_who_runs_and_who_is_ready() {
-        let points = vec![
-            at(Protocol::None, [2e6, 1e4, 2.1e6, 3e6, 2e4, 1e6]),
-            at(Protocol::Inheritance, [1e6, 1e4, 1.1e6, 2e6, 2.1e6, 3e6]),
-        ];
-        let figures = figures(&Inversion, points);
-        let states = |figure: usize| -> Vec<String> {
-            assert_eq!(figures[figure].kind, FigureKind::Timeline);
-            let points = figures[figure].series[0].points.iter();
-            points.map(|point| point.x.to_string()).collect()
-        };
-        assert_eq!(states(0), ["runs", "ready", "runs", ""]);
-        assert_eq!(states(1), ["runs", ""]);
-    }
 }

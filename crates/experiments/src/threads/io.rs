@@ -138,13 +138,13 @@ impl Experiment for Io {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let results = &usual(results);
+        let results = &results.without(WORKLOAD);
         let findings = [break_even(results), while_computing(results)];
         findings.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let results = &usual(results);
+        let results = &results.without(WORKLOAD);
         let device = ("device", "Threads that read from the device");
         let length = ("length", "One thread that reads from the page cache");
         vec![
@@ -152,11 +152,6 @@ impl Experiment for Io {
             figure(results, length, (LENGTH, Sweep::Lengths)),
         ]
     }
-}
-
-/// The points with the usual work for threads that compute.
-pub(super) fn usual<'r>(results: &Results<'r>) -> Results<'r> {
-    results.only(|point| point.get(WORKLOAD.name()).is_none())
 }
 
 fn figure<L: LevelOf>(

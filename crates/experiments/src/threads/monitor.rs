@@ -54,8 +54,8 @@ impl Experiment for Monitor {
             Profile::Quick => (&[USUAL], &[Waking::Signal, Waking::Notify]),
             Profile::Standard | Profile::Thorough => (&[20, USUAL, 1000], Waking::ALL),
         };
-        let points = |animals| wakings.iter().map(move |waking| point(animals, *waking));
-        counts.iter().copied().flat_map(points).collect()
+        let counts = counts.iter().copied().map(Count);
+        [Point::new()].by(ANIMALS, counts).by(WAKING, wakings)
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -65,10 +65,6 @@ impl Experiment for Monitor {
     fn findings(&self, results: &Results) -> Vec<Finding> {
         condition(results).into_iter().collect()
     }
-}
-
-fn point(animals: u64, waking: Waking) -> Point {
-    Point::new().at(ANIMALS, Count(animals)).at(WAKING, waking)
 }
 
 fn condition(results: &Results) -> Option<Finding> {

@@ -48,8 +48,7 @@ impl Experiment for Slice {
             Profile::Quick => &[200, 1000, 4000],
             Profile::Standard | Profile::Thorough => &[50, 100, 200, 500, 1000, 4000, 16_000],
         };
-        let point = |slice_us: &u64| Point::new().at(SLICE, Count(*slice_us));
-        slices_us.iter().map(point).collect()
+        [Point::new()].by(SLICE, slices_us.iter().copied().map(Count))
     }
 
     fn shares_process(&self, _point: &Point) -> bool {

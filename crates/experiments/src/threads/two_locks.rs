@@ -98,16 +98,9 @@ impl Experiment for TwoLocks {
         }
         processors.push(all);
         let most_locks = if quick { 2 } else { KernelLock::ALL.len() };
-        let mut points = Vec::new();
-        for lock in KernelLock::of(System::here()).iter().take(most_locks) {
-            for steps in [SHORT, LONG] {
-                for count in &processors {
-                    let point = Point::new().at(LOCK, *lock).at(STEPS, steps);
-                    points.push(point.at(PROCESSORS, Count(*count)));
-                }
-            }
-        }
-        points
+        let locks = KernelLock::of(System::here()).iter().take(most_locks);
+        let sections = [Point::new()].by(LOCK, locks).by(STEPS, [SHORT, LONG]);
+        sections.by(PROCESSORS, processors.into_iter().map(Count))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

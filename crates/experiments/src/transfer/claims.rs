@@ -195,7 +195,7 @@ fn costs_more_at_some_size(evidence: &Evidence<'_>) -> Option<Judgement> {
         "Below 1 MiB, a file takes {least} to {most} as long from a mapping as by read and write, most at \
          {size}."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// It does not hold of a side where mapping is faster at every small size, or slower at every one.
@@ -210,7 +210,7 @@ fn no_trend(evidence: &Evidence<'_>) -> Option<Judgement> {
          {c} to {d} as fast as one that writes; a difference within 10 % counts as none."
     );
     let ruling = both(opposite(trend(&sender)), opposite(trend(&receiver)));
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// True if all of the gains point the same way.
@@ -245,5 +245,5 @@ fn again(results: &Results<'_>) -> Option<Judgement> {
         "A file of {size} that is mapped already is sent {again} as fast as one that is read; in \
          random order, 4 KiB at a time, {random} as fast."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

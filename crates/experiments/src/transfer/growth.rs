@@ -462,9 +462,6 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
         "A mapping that grows by {page} takes {growing} as long as the best receiver that writes; one \
          of the whole file takes {whole}."
     );
-    let because = Finding::new("because", said)
-        .with_number("growing", growing)
-        .with_number("whole", whole);
     let ruling = match (
         exceeds(&growing, 1.0 + MARGIN),
         exceeds(&whole, 1.0 + MARGIN),
@@ -475,7 +472,11 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
         (Ruling::DoesNotHold, _) => Ruling::DoesNotHold,
         _ => Ruling::Undecided,
     };
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("growing", growing)
+            .with_number("whole", whole),
+    )
 }
 
 /// "Holds in part" if one ratio is above the other beyond doubt.

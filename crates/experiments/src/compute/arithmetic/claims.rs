@@ -38,8 +38,7 @@ fn integers_are_faster(results: &Results<'_>) -> Option<Judgement> {
         "At optimisation 3, independent operations on 32-bit floats take {overall} as long as on integers \
          on average: {add} to add, {subtract} to subtract, {multiply} to multiply and {divide} to divide."
     );
-    let because = Finding::new("because", said).with_number("overall", overall);
-    Some(decided(exceeds(&overall, 1.0 + MARGIN), because))
+    Some(decided(exceeds(&overall, 1.0 + MARGIN), said).with_number("overall", overall))
 }
 
 /// The geometric mean of ratios. Its interval is as wide as theirs allow at most.
@@ -91,5 +90,5 @@ fn all_but_division_gain(results: &Results<'_>) -> Option<Judgement> {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
         _ => Ruling::HoldsInPart,
     };
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

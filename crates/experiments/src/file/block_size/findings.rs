@@ -126,28 +126,3 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
 fn file_size(results: &Results) -> Option<Bytes> {
     results.points.first()?.point.level(FILE_SIZE).ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::BlockSize;
-    use super::*;
-    use crate::made_up::{figures, measured};
-    use instrument::figure::MarkOrigin;
-
-    #[test]
-    fn the_figure_shows_the_passes_there_are_and_their_plateaus() {
-        let at = |size: u64| {
-            let point = Point::new()
-                .at(PASS, Pass::ReadWarm)
-                .at(BLOCK_SIZE, Bytes(size));
-            measured(point, &[(THROUGHPUT, size.min(65_536) as f64)])
-        };
-        let figures = figures(
-            &BlockSize,
-            (9..=22).map(|exponent| at(1 << exponent)).collect(),
-        );
-        assert_eq!(figures[0].marks.len(), 1);
-        assert_eq!(figures[0].marks[0].origin, MarkOrigin::Found);
-        assert_eq!(figures[0].series[0].points.len(), 14);
-    }
-}

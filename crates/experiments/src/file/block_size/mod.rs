@@ -31,7 +31,6 @@ pub(super) enum Pass {
 /// The block size of programs that do not choose one.
 pub(super) const USUAL_BLOCK: Bytes = Bytes(4096);
 
-/// The experiment `file.block_size`.
 pub(crate) struct BlockSize;
 
 pub(super) const DESIGN: Design = Design {

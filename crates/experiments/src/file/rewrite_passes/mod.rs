@@ -5,7 +5,7 @@ mod way;
 use super::page_cache::Chiller;
 use super::scratch_file::ScratchFile;
 use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, powers, room, whole_blocks};
-use crate::estimates::{grade, ratio, ratio_within};
+use crate::estimates::{by_ratio, grade, ratio, ratio_within};
 use crate::figures::{curves, lines, logarithmic};
 use crate::file;
 use crate::prelude::*;
@@ -17,7 +17,6 @@ use way::{FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, lea
 pub(super) use way::{READ, READ_AGAIN, REWRITE, WAY};
 pub(super) use way::{Way, map_part, move_on};
 
-/// The experiment `file.rewrite_passes`.
 pub(crate) struct RewritePasses;
 
 /// The chunk size at which ways are compared.
@@ -244,7 +243,7 @@ fn second_reading(results: &Results) -> Option<Finding> {
         "After an uncached file was read and overwritten, reading it again takes {times} as long as at \
          first, with {kept} of it still in the page cache."
     );
-    let finding = Finding::new("second_reading", said).graded(grade(&times, 1.0));
+    let finding = by_ratio("second_reading", said, &times);
     (finding.grade == Grade::Certain).then(|| finding.weighing(0.4))
 }
 
@@ -291,7 +290,7 @@ fn buffer(results: &Results) -> Option<Finding> {
     let said = sentence!(
         "Overwriting a file in chunks of {chunk} takes {times} as long with fwrite as with write."
     );
-    let finding = Finding::new("buffer", said).graded(grade(&times, 1.0));
+    let finding = by_ratio("buffer", said, &times);
     (finding.grade == Grade::Certain).then(|| finding.weighing(0.4))
 }
 

@@ -95,7 +95,7 @@ fn all_are_linear(results: &Results<'_>) -> Option<Judgement> {
         "For the four styles at optimisation 0 and 3, time grows with the number of rows to the power \
          of {least} to {most}; 1 is linear."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 fn recursion_is_steeper(results: &Results<'_>) -> Option<Judgement> {
@@ -108,7 +108,7 @@ fn recursion_is_steeper(results: &Results<'_>) -> Option<Judgement> {
         exceeds(&unoptimised, 1.0 + MARGIN),
         exceeds(&optimised, 1.0 + MARGIN),
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 fn inline_wins_only_unoptimised(results: &Results<'_>) -> Option<Judgement> {
@@ -122,7 +122,7 @@ fn inline_wins_only_unoptimised(results: &Results<'_>) -> Option<Judgement> {
         exceeds(&unoptimised, 1.0 + MARGIN),
         exceeds(&inverse, 1.0 + MARGIN),
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// In the most rows that were measured, since both levels ran in the same processes.
@@ -138,6 +138,5 @@ fn processes_are_unaffected(results: &Results<'_>) -> Option<Judgement> {
         "{rows} rows, each with a new process, take {ratio} as long without optimisation as with it.",
         rows = rows.to_string(),
     );
-    let because = Finding::new("because", said).with_number("ratio", ratio);
-    Some(decided(is_about(&ratio, 1.0, 1.0 + UNAFFECTED), because))
+    Some(decided(is_about(&ratio, 1.0, 1.0 + UNAFFECTED), said).with_number("ratio", ratio))
 }

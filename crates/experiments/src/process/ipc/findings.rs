@@ -164,26 +164,3 @@ fn spinning(results: &Results) -> Option<Finding> {
     let follows = times.differs_from(1.0) && times.value > 1.0;
     follows.then(|| Finding::new("spinning", said).weighing(0.65))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::Ipc;
-    use super::*;
-    use crate::made_up::{figures, measured};
-
-    #[test]
-    fn figures_leave_out_what_was_not_measured() {
-        let at = |message, placement, metric, value| {
-            let point = Point::new().at(MECHANISM, Mechanism::Pipe);
-            let point = point.at(MESSAGE, Bytes(message));
-            measured(point.at(PLACEMENT, placement), &[(metric, value)])
-        };
-        let points = vec![
-            at(4096, Placement::TwoCores, BANDWIDTH, 1e9),
-            at(1, Placement::OneCore, ROUND_TRIP, 3e3),
-        ];
-        let figures = figures(&Ipc, points);
-        assert_eq!(figures[0].series[0].points.len(), 1);
-        assert_eq!(figures[1].series.len(), 1);
-    }
-}

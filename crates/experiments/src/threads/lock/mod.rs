@@ -6,7 +6,7 @@ pub(super) use findings::{spin_and_block, step_ns, user_spin_and_block};
 
 use super::kind::UserThreads;
 use crate::prelude::*;
-use instrument::point::{AxisKind, Level, LevelOf};
+use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use std::fmt;
 
 pub(super) const BODY: AxisOf<Body> = AxisOf::new("body", "body");
@@ -79,15 +79,14 @@ impl LevelOf for Body {
     }
 
     fn of(level: &Level) -> Option<Self> {
-        match level {
-            Level::Choice(name) if name == "simple" => Some(Self::Simple),
-            Level::Choice(name) if name == "simple yield" => Some(Self::SimpleYield),
-            Level::Choice(name) => {
+        read_back(level, |name| match name {
+            "simple" => Some(Self::Simple),
+            "simple yield" => Some(Self::SimpleYield),
+            _ => {
                 let steps = name.strip_prefix("complex, ")?.strip_suffix(" steps")?;
                 steps.parse().ok().map(Self::complex)
             }
-            Level::Number(_) => None,
-        }
+        })
     }
 }
 
