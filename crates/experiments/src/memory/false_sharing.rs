@@ -3,7 +3,7 @@
 use super::SHORTEST_LOAD_NS;
 use crate::estimates::ratio;
 use crate::figures::bars;
-use crate::other_core::cpu_of_another_core;
+use crate::other_core::needed_cpu_of_another_core;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus};
 use platform::placement::current_cpu;
@@ -71,9 +71,7 @@ impl Experiment for FalseSharing {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let distance = point.level(COUNTERS)?.distance();
         let here = current_cpu().unwrap_or(0);
-        let there = cpu_of_another_core()?.ok_or_else(|| {
-            MeasureError::Unsupported("this program may use only one core".into())
-        })?;
+        let there = needed_cpu_of_another_core()?;
         sampler.remark(format!("on the processors {here} and {there}"));
         let lines = Lines::default();
         let own = |cpu| Ok(&lines.0[if cpu == here { 0 } else { distance }]);

@@ -228,13 +228,7 @@ fn held(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{sampled, setting};
-
-    fn point(size: u64, compiler: Compiler) -> Point {
-        Point::new()
-            .at(BLOCK_SIZE, Bytes(size))
-            .at(COMPILER, compiler)
-    }
+    use crate::made_up::setting;
 
     #[test]
     fn sizes_go_to_twice_the_shared_cache() {
@@ -242,13 +236,5 @@ mod tests {
         assert!(sizes.len() <= 16 && sizes.iter().all(|size| size % 1024 == 0));
         assert_eq!(sizes.first(), Some(&4096));
         assert_eq!(sizes.last(), Some(&(4 << 20)));
-    }
-
-    #[test]
-    fn every_level_is_measured_here_by_either_compiler() {
-        for compiler in Compiler::ALL {
-            let metrics = METRICS.map(|(metric, _)| metric);
-            sampled(&Footprint, &point(64 << 10, *compiler), &metrics);
-        }
     }
 }

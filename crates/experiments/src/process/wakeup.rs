@@ -2,7 +2,7 @@
 
 use crate::estimates::{found, ratio};
 use crate::figures::bars;
-use crate::other_core::cpu_of_another_core;
+use crate::other_core::needed_cpu_of_another_core;
 use crate::prelude::*;
 use instrument::quantity::Nanoseconds;
 use platform::clock::now_ns;
@@ -185,11 +185,7 @@ impl Sleeper {
 }
 
 fn by_thread(sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-    let cpu = cpu_of_another_core()?.ok_or_else(|| {
-        MeasureError::Unsupported(
-            "this process may use only one core, so no thread on another core can wake it".into(),
-        )
-    })?;
+    let cpu = needed_cpu_of_another_core()?;
     let sleeper = Sleeper::default();
     next_to(
         cpu,

@@ -122,7 +122,7 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A receiver that maps is slower because it does not know the size: it allocates page after \
                page.",
         source: "Report C",
-        basis: Basis::One(GROWTH, |results| growth::by_the_page(results)),
+        basis: Basis::One(GROWTH, growth::by_the_page),
     },
     Claim {
         key: "mapped_files_win_when_read_again_or_in_random_order",

@@ -33,7 +33,7 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
 fn gains(results: &Results) -> Figure {
     let others = PAIRS.into_iter().filter(|pair| *pair != PLAIN);
     let series = others.filter_map(|pair| {
-        let timed = if is_in_turn(results, pair, Reading::First) {
+        let involved = if is_in_turn(results, pair, Reading::First) {
             vec![pair]
         } else {
             vec![pair, PLAIN]
@@ -43,7 +43,7 @@ fn gains(results: &Results) -> Figure {
         let points = gains.iter().filter_map(|(size, gain)| {
             let (_, time) = times.iter().find(|(timed, _)| timed == size)?;
             let is_doubtful = |pair: &Pair| is_doubtful(results, *pair, *size);
-            let doubtful = timed.iter().any(is_doubtful);
+            let doubtful = involved.iter().any(is_doubtful);
             Some(point(*size, gain, time.processes, doubtful))
         });
         let points: Vec<FigurePoint> = points.collect();
