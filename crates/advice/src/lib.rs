@@ -135,7 +135,7 @@ pub struct Gain {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The environment does not name the user's data directory.
-    #[error("there is no place for a person's data; name a file with {VARIABLE}")]
+    #[error("the environment names no directory for the user's data; name a file with {VARIABLE}")]
     NoPlace,
     /// The file cannot be read.
     #[error("{}: {source}; `oscope advise --save` writes it", path.display())]

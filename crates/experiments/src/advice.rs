@@ -30,8 +30,8 @@ mod tests {
         let mut settings = BTreeSet::new();
         for rule in all() {
             assert!(settings.insert(rule.setting), "{} twice", rule.setting);
-            assert!(!rule.experiments.is_empty(), "{}", rule.setting);
-            for id in rule.experiments {
+            assert!(!rule.basis.experiments().is_empty(), "{}", rule.setting);
+            for id in rule.basis.experiments() {
                 assert!(find(id).is_some(), "{} rests on {id}", rule.setting);
             }
         }
@@ -40,6 +40,6 @@ mod tests {
     #[test]
     fn without_measurements_nothing_is_advised() {
         let nothing = Evidence::new(&[]);
-        assert!(all().all(|rule| (rule.find)(&nothing).is_none()));
+        assert!(all().all(|rule| rule.basis.follows_from(&nothing).is_none()));
     }
 }

@@ -5,14 +5,15 @@
 //! and `METRIC @ AXIS=LEVEL & AXIS=LEVEL` for a metric at other levels than those of the row. `AXIS=LEVEL`
 //! alone holds for all rows. How far apart the processes are is the column `spread`, or `spread=SHARE`. Three
 //! numbers in a cell are the median of a time and what 5 % and 1 % of times exceed. After an empty line comes what
-//! follows. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
+//! follows, or the figures if the title begins with `Figures`. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
 
 use crate::made_up::{self, measured_apart, results};
 use crate::{advice, claims, find, systems};
 use instrument::claim::{Claim, Evidence, Ruling};
 use instrument::experiment::{Design, Experiment};
+use instrument::figure::FigurePoint;
 use instrument::finding::{Finding, Grade};
-use instrument::point::{Axis, AxisKind, Level, Point};
+use instrument::point::{AxisKind, Level, Point};
 use instrument::quantity::Bytes;
 use instrument::results::{Percentiles, PointResult};
 use platform::machine::{Cpu, Machine, Topology};
@@ -72,7 +73,12 @@ fn renewed(experiment: &dyn Experiment, case: &str) -> String {
     let mut lines = table.lines();
     let title = lines.next().expect("a case has a title");
     let points = points(experiment.design(), title, lines);
-    let outcome = match outcome(experiment, points) {
+    let outcome = if title.starts_with("Figures ") {
+        figures(experiment, points)
+    } else {
+        outcome(experiment, points)
+    };
+    let outcome = match outcome {
         nothing if nothing.is_empty() => "nothing\n".to_owned(),
         lines => lines,
     };
@@ -88,15 +94,15 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
     let found = found.map(|finding| line(&finding.key, grade(finding.grade), &finding));
     // A table is of one system.
     let of_one = |claim: &&Claim| systems::CLAIMS.iter().all(|it| it.key != claim.key);
-    let judged = claims().filter(|claim| claim.experiments.contains(&id) && of_one(claim));
+    let judged = claims().filter(|claim| claim.basis.experiments().contains(&id) && of_one(claim));
     let judged = judged.filter_map(|claim| {
-        let judgement = (claim.test)(&evidence)?;
+        let judgement = claim.basis.follows_from(&evidence)?;
         let key = format!("claim {}", claim.key);
         Some(line(&key, ruling(judgement.ruling), &judgement.because))
     });
-    let advised = advice().filter(|rule| rule.experiments.contains(&id));
+    let advised = advice().filter(|rule| rule.basis.experiments().contains(&id));
     let advised = advised.filter_map(|rule| {
-        let advice = (rule.find)(&evidence)?;
+        let advice = rule.basis.follows_from(&evidence)?;
         let key = format!("set {}={}", rule.setting, advice.value);
         let usual = format!("usual {}", advice.usual);
         let because = match advice.gain {
@@ -112,6 +118,28 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
         Some(line)
     });
     found.chain(judged).chain(advised).collect()
+}
+
+/// A line for each figure, and for each of its lines with the places and their values, and for each mark.
+fn figures(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
+    let figures = made_up::figures(experiment, points).into_iter();
+    let figures = figures.map(|figure| {
+        let series = figure.series.iter().map(|series| {
+            let points = series.points.iter().map(|FigurePoint { x, estimate, .. }| {
+                format!(" [{x} {}]", estimate.unit.show(estimate.centre, 3))
+            });
+            format!("  {}:{}\n", series.label, points.collect::<String>())
+        });
+        let marks = figure.marks.iter();
+        let marks =
+            marks.map(|mark| format!("  {:?} {}: {:.0}\n", mark.origin, mark.label, mark.at));
+        let lines: String = series.chain(marks).collect();
+        format!(
+            "{:?} {}: {}\n{lines}",
+            figure.kind, figure.key, figure.title
+        )
+    });
+    figures.collect()
 }
 
 /// The sentence, and the numbers that support it.
@@ -222,8 +250,8 @@ fn points<'t>(
 
 /// The point with this level too, in the order of the axes.
 pub(crate) fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
-    let is_meant = |known: &&Axis<&str>| known.name == axis;
-    let kind = design.axes.iter().find(is_meant).map(|axis| axis.kind);
+    let known = design.axes.iter().find(|known| known.name == axis);
+    let kind = known.map(|axis| axis.kind);
     let level = match kind.unwrap_or_else(|| panic!("{} has no axis {axis}", design.id)) {
         AxisKind::Bytes => level.parse().ok().map(|Bytes(bytes)| Level::from(bytes)),
         AxisKind::Count => level.parse().ok().map(Level::Number),

@@ -42,11 +42,11 @@ mod tests {
             assert!(keys.insert(claim.key), "{} is there twice", claim.key);
             assert!(claim.says.ends_with('.'), "{} is no sentence", claim.key);
             assert!(
-                !claim.experiments.is_empty(),
+                !claim.basis.experiments().is_empty(),
                 "{} rests on nothing",
                 claim.key
             );
-            for id in claim.experiments {
+            for id in claim.basis.experiments() {
                 assert!(find(id).is_some(), "{} rests on {id}", claim.key);
             }
         }
@@ -56,7 +56,7 @@ mod tests {
     fn a_claim_whose_experiment_failed_does_not_ask_to_run_it_again() {
         let machine = machine();
         for claim in all() {
-            let experiments = claim.experiments.iter().filter_map(|id| find(id));
+            let experiments = claim.basis.experiments().iter().filter_map(|id| find(id));
             let definitions: Vec<_> = experiments.map(Experiment::definition).collect();
             let tried: Vec<_> = definitions
                 .iter()

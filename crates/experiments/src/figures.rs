@@ -1,22 +1,46 @@
 //! The parts of which the figures of several experiments are made.
 
-use instrument::experiment::Metric;
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark, Series};
-use instrument::point::{Axis, AxisOf, LevelOf};
+use crate::prelude::{AxisOf, Metric, Results};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Series};
+use instrument::point::{Axis, Level, LevelOf};
 use instrument::quantity::Unit;
 
-/// The axis of a figure along what an experiment varies: names, or numbers in equal ratios.
-pub(crate) fn axis_of<L: LevelOf>(axis: AxisOf<L>) -> FigureAxis {
-    let axis = Axis::from(&axis.axis());
-    match axis.unit() {
-        Some(unit) => logarithmic(&axis.title, unit),
-        None => names(&axis.title),
+/// A line along `x` for each level that was measured on the axis `by`, through the points that have `levels` too.
+pub(crate) fn lines<X, L: LevelOf>(
+    results: &Results,
+    metric: Metric,
+    x: AxisOf<X>,
+    by: AxisOf<L>,
+    levels: &[(&str, Level)],
+) -> Vec<Series> {
+    let axis = Axis::from(&by.axis());
+    let mut measured: Vec<&Level> = Vec::new();
+    for level in results
+        .points
+        .iter()
+        .filter_map(|it| it.point.get(by.name()))
+    {
+        if !measured.contains(&level) {
+            measured.push(level);
+        }
     }
+    let line = |level: &Level| {
+        let levels = [levels, &[(by.name(), level.clone())]].concat();
+        results.series(&axis.show(level), metric, x, &levels)
+    };
+    let lines = measured.into_iter().map(line);
+    lines.filter(|line| !line.points.is_empty()).collect()
 }
 
-/// The axis of a figure along the values of a metric, in equal ratios.
-pub(crate) fn scale_of(metric: Metric<&'static str>) -> FigureAxis {
-    logarithmic(metric.title, metric.unit)
+/// A line along `x` for each of these metrics, under its label.
+pub(crate) fn lines_of<X>(
+    results: &Results,
+    x: AxisOf<X>,
+    metrics: impl IntoIterator<Item = (Metric, &'static str)>,
+) -> Vec<Series> {
+    let metrics = metrics.into_iter();
+    let lines = metrics.map(|(metric, label)| results.series(label, metric, x, &[]));
+    lines.filter(|line| !line.points.is_empty()).collect()
 }
 
 /// An axis on which equal steps are equal ratios.
@@ -31,18 +55,16 @@ pub(crate) fn logarithmic(title: &str, unit: Unit) -> FigureAxis {
 /// An axis on which equal steps are equal differences.
 pub(crate) fn linear(title: &str, unit: Unit) -> FigureAxis {
     FigureAxis {
-        title: title.into(),
-        unit: Some(unit),
         scale: FigureScale::Linear,
+        ..logarithmic(title, unit)
     }
 }
 
 /// An axis of names.
 pub(crate) fn names(title: &str) -> FigureAxis {
     FigureAxis {
-        title: title.into(),
         unit: None,
-        scale: FigureScale::Linear,
+        ..linear(title, Unit::Count)
     }
 }
 
@@ -50,31 +72,17 @@ pub(crate) fn names(title: &str) -> FigureAxis {
 pub(crate) fn curves(
     key: impl AsRef<str>,
     title: &str,
-    (x, y): (FigureAxis, FigureAxis),
+    (x, y): (impl Into<FigureAxis>, impl Into<FigureAxis>),
     series: Vec<Series>,
-    marks: Vec<Mark>,
 ) -> Figure {
     Figure {
         key: key.as_ref().into(),
         title: title.into(),
         kind: FigureKind::Curve,
-        x,
-        y,
+        x: x.into(),
+        y: y.into(),
         series,
-        marks,
-    }
-}
-
-/// A cell for each level of x, the rows, and each series, the columns; y are the colours.
-pub(crate) fn matrix(
-    key: impl AsRef<str>,
-    title: &str,
-    (x, y): (FigureAxis, FigureAxis),
-    columns: Vec<Series>,
-) -> Figure {
-    Figure {
-        kind: FigureKind::Matrix,
-        ..bars(key, title, (x, y), columns)
+        marks: Vec::new(),
     }
 }
 
@@ -82,16 +90,11 @@ pub(crate) fn matrix(
 pub(crate) fn bars(
     key: impl AsRef<str>,
     title: &str,
-    (x, y): (FigureAxis, FigureAxis),
+    axes: (impl Into<FigureAxis>, impl Into<FigureAxis>),
     series: Vec<Series>,
 ) -> Figure {
     Figure {
-        key: key.as_ref().into(),
-        title: title.into(),
         kind: FigureKind::Bars,
-        x,
-        y,
-        series,
-        marks: Vec::new(),
+        ..curves(key, title, axes, series)
     }
 }

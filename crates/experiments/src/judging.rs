@@ -179,11 +179,10 @@ fn compared(
     ruling: Ruling,
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Judgement {
-    let because = Finding::new("because", say(ratio))
+    decided(ruling, say(ratio))
         .with_number("one", one)
         .with_number("other", other)
-        .with_number("ratio", ratio);
-    decided(ruling, because)
+        .with_number("ratio", ratio)
 }
 
 /// Judges "one is larger than the other" along an axis, from their ratio at each place in ascending order of
@@ -275,10 +274,9 @@ pub(crate) fn about_along<L: Copy>(
 
 /// A judgement by several ratios, of which programs find the `least` and the `most`.
 fn between(ruling: Ruling, said: Sentence, [least, most]: [Quantity; 2]) -> Judgement {
-    let because = Finding::new("because", said)
+    decided(ruling, said)
         .with_number("least", least)
-        .with_number("most", most);
-    decided(ruling, because)
+        .with_number("most", most)
 }
 
 /// The least and the largest ratio, each with its place.
@@ -290,12 +288,12 @@ pub(crate) fn extremes<L: Copy>(ratios: &[(L, Quantity)]) -> Option<[(L, Quantit
 }
 
 /// A judgement whose sentence is as sure as its ruling.
-pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
+pub(crate) fn decided(ruling: Ruling, said: Sentence) -> Judgement {
     let grade = match ruling {
         Ruling::Holds | Ruling::HoldsInPart | Ruling::DoesNotHold => Grade::Certain,
         Ruling::Undecided => Grade::Undecided,
     };
-    Judgement::new(ruling, because.graded(grade))
+    Judgement::new(ruling, Finding::new("because", said).graded(grade))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Results made up for tests: known numbers, from which findings must follow.
 
+use crate::prelude::Metric;
 use instrument::clock::{Calibration, SystemClock};
-use instrument::experiment::{Definition, Experiment, MeasureError, Metric};
+use instrument::experiment::{Definition, Experiment, MeasureError};
 use instrument::figure::Figure;
 use instrument::given::Givens;
 use instrument::limits::Limits;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// A batch of a pass with one sample of `metric`, on a core of its own: timed where it is a rate, else recorded
 /// as it is.
-fn batch(metric: Metric<&'static str>, pass: u32, value: f64) -> Batch {
+fn batch(metric: Metric, pass: u32, value: f64) -> Batch {
     const CHAIN_NS: u64 = 2400;
     const WIDTH_NS: u64 = 1800;
     let around = Around {
@@ -52,30 +53,26 @@ fn batch(metric: Metric<&'static str>, pass: u32, value: f64) -> Batch {
 const ENOUGH: usize = 5;
 
 /// A rate, for tests of arithmetic.
-pub(crate) const RATE: Metric<&str> = Metric::bandwidth("rate", "rate");
+pub(crate) const RATE: Metric = Metric::bandwidth("rate", "rate");
 
 /// An estimate of `metric` from the values of processes in its unit, which more processes repeat until they are
 /// enough for an estimate.
-pub(crate) fn estimate_of(metric: Metric<&'static str>, by_process: &[f64]) -> Estimate {
+pub(crate) fn estimate_of(metric: Metric, by_process: &[f64]) -> Estimate {
     let batches: Vec<_> = (0..)
         .zip(by_process.iter().cycle().take(by_process.len().max(ENOUGH)))
         .map(|(pass, value)| batch(metric, pass, *value))
         .collect();
-    Estimate::from_batches(&Metric::from(&metric), &batches).expect("there are samples")
+    Estimate::from_batches(&Metric::<String>::from(&metric), &batches).expect("there are samples")
 }
 
 /// A point at which five processes measured about these values, 0.2 % apart, each in the unit of its
 /// metric.
-pub(crate) fn measured(point: Point, values: &[(Metric<&'static str>, f64)]) -> PointResult {
+pub(crate) fn measured(point: Point, values: &[(Metric, f64)]) -> PointResult {
     measured_apart(point, values, 0.002)
 }
 
 /// As [`measured`], the processes `step` apart, a share of the value.
-pub(crate) fn measured_apart(
-    point: Point,
-    values: &[(Metric<&'static str>, f64)],
-    step: f64,
-) -> PointResult {
+pub(crate) fn measured_apart(point: Point, values: &[(Metric, f64)], step: f64) -> PointResult {
     let estimates = values.iter().map(|(metric, value)| {
         let of = |index: i32| value * (1.0 + step * f64::from(index));
         estimate_of(*metric, &[of(-2), of(1), of(0), of(-1), of(2)])
@@ -184,7 +181,7 @@ pub(crate) fn measure_with(
 pub(crate) fn sampled(
     experiment: &dyn Experiment,
     point: &Point,
-    metrics: &[Metric<&'static str>],
+    metrics: &[Metric],
 ) -> Vec<Sample> {
     let scratch = tempfile::tempdir().expect("a directory for temporary files");
     let (samples, _) = measure(experiment, point, scratch.path())

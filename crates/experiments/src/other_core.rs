@@ -1,5 +1,6 @@
 //! The choice of a second core, for experiments with two sides.
 
+use instrument::experiment::MeasureError;
 use platform::placement::{cpus_of_core, current_cpu, package, parent_cpus};
 
 /// A CPU of another core than the calling thread's, if possible in the same package; `None` if there
@@ -17,6 +18,12 @@ pub(crate) fn cpu_of_another_core() -> platform::Result<Option<usize>> {
     let others = cpus.filter(|cpu| *cpu != here && !siblings.contains(cpu));
     // `max_by_key` returns the last of several equal CPUs.
     Ok(others.max_by_key(|cpu| package(*cpu) == package(here)))
+}
+
+/// As [`cpu_of_another_core`], where nothing can be measured without one.
+pub(crate) fn needed_cpu_of_another_core() -> Result<usize, MeasureError> {
+    let refused = || MeasureError::Unsupported("this program may use only one core".into());
+    cpu_of_another_core()?.ok_or_else(refused)
 }
 
 #[cfg(test)]

@@ -171,10 +171,10 @@ fn nothing_follows_from_no_points_and_from_unsound_values() {
             // Claims on two systems say that there is no run of the other.
             let of_one =
                 claims().filter(|claim| !systems::CLAIMS.iter().any(|it| it.key == claim.key));
-            let judged = of_one.filter(|claim| (claim.test)(&evidence).is_some());
+            let judged = of_one.filter(|claim| claim.basis.follows_from(&evidence).is_some());
             let judged: Vec<_> = judged.map(|claim| claim.key).collect();
             assert_eq!(judged, [""; 0], "{count} points of {}", experiment.id());
-            let advised = advice().filter_map(|rule| (rule.find)(&evidence));
+            let advised = advice().filter_map(|rule| rule.basis.follows_from(&evidence));
             assert_eq!(advised.count(), 0, "{count} points of {}", experiment.id());
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::judging::{ALMOST, MARGIN, alike_along, decided, larger_among};
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
 use instrument::curve::{Curve, Onset};
 use instrument::definition::Better;
 use instrument::point::Level;
@@ -30,29 +30,31 @@ pub(crate) const CLAIMS: &[Claim] = &[
         key: "memory_drops_earlier_on_windows",
         says: "The bandwidth of memory, read and written, drops at smaller blocks on Windows than on Linux.",
         source: "Report E, section 7.1",
-        experiments: &[BANDWIDTH],
-        test: |evidence| drops_earlier(evidence, BANDWIDTH, &["read", "write"], [1, 0]),
+        basis: Basis::Several(&[BANDWIDTH], |evidence| {
+            drops_earlier(evidence, BANDWIDTH, &["read", "write"], [1, 0])
+        }),
     },
     Claim {
         key: "optimised_loops_drop_later_on_windows",
         says: "The bandwidth of an optimised loop drops at smaller blocks on Linux than on Windows.",
         source: "Report E, section 7.1",
-        experiments: &[FOOTPRINT],
-        test: |evidence| drops_earlier(evidence, FOOTPRINT, &["optimisation_3"], [0, 1]),
+        basis: Basis::Several(&[FOOTPRINT], |evidence| {
+            drops_earlier(evidence, FOOTPRINT, &["optimisation_3"], [0, 1])
+        }),
     },
     Claim {
         key: "pieces_are_alike_on_both_systems",
         says: "Loops over pieces of a block are about as fast on Linux and on Windows.",
         source: "Report E, section 7.1",
-        experiments: &[SUBLOOP],
-        test: |evidence| compared(evidence, SUBLOOP, &["write"], |_| true, alike),
+        basis: Basis::Several(&[SUBLOOP], |evidence| {
+            compared(evidence, SUBLOOP, &["write"], |_| true, alike)
+        }),
     },
     Claim {
         key: "linux_is_faster_in_synchronous_reads",
         says: "With O_SYNC, Linux reads faster than Windows.",
         source: "Report E, section 7.2",
-        experiments: &[PASSES],
-        test: |evidence| {
+        basis: Basis::Several(&[PASSES], |evidence| {
             compared(
                 evidence,
                 PASSES,
@@ -60,14 +62,13 @@ pub(crate) const CLAIMS: &[Claim] = &[
                 waits,
                 faster_on_linux,
             )
-        },
+        }),
     },
     Claim {
         key: "windows_is_faster_in_asynchronous_reads",
         says: "Without O_SYNC, Windows reads faster than Linux.",
         source: "Report E, section 7.2",
-        experiments: &[PASSES],
-        test: |evidence| {
+        basis: Basis::Several(&[PASSES], |evidence| {
             compared(
                 evidence,
                 PASSES,
@@ -75,63 +76,69 @@ pub(crate) const CLAIMS: &[Claim] = &[
                 waits_not,
                 faster_on_windows,
             )
-        },
+        }),
     },
     Claim {
         key: "windows_is_faster_in_synchronous_writes",
         says: "With O_SYNC, Windows writes faster than Linux, at any size.",
         source: "Report E, section 7.2",
-        experiments: &[PASSES],
-        test: |evidence| compared(evidence, PASSES, &["rewrite"], waits, faster_on_windows),
+        basis: Basis::Several(&[PASSES], |evidence| {
+            compared(evidence, PASSES, &["rewrite"], waits, faster_on_windows)
+        }),
     },
     Claim {
         key: "asynchronous_writes_are_alike_on_both_systems",
         says: "Without O_SYNC, Linux and Windows write about as fast.",
         source: "Report E, section 7.2",
-        experiments: &[PASSES],
-        test: |evidence| compared(evidence, PASSES, &["rewrite"], waits_not, alike),
+        basis: Basis::Several(&[PASSES], |evidence| {
+            compared(evidence, PASSES, &["rewrite"], waits_not, alike)
+        }),
     },
     Claim {
         key: "linux_is_faster_in_order_in_small_chunks",
         says: "In order, in chunks below 64 KiB, Linux reads faster than Windows.",
         source: "Report E, section 7.2",
-        experiments: &[RANDOM],
-        test: |evidence| compared(evidence, RANDOM, &["sequential"], is_small, faster_on_linux),
+        basis: Basis::Several(&[RANDOM], |evidence| {
+            compared(evidence, RANDOM, &["sequential"], is_small, faster_on_linux)
+        }),
     },
     Claim {
         key: "large_chunks_in_order_are_alike_on_both_systems",
         says: "In order, in chunks above 64 KiB, Linux and Windows read about as fast.",
         source: "Report E, section 7.2",
-        experiments: &[RANDOM],
-        test: |evidence| compared(evidence, RANDOM, &["sequential"], is_large, alike),
+        basis: Basis::Several(&[RANDOM], |evidence| {
+            compared(evidence, RANDOM, &["sequential"], is_large, alike)
+        }),
     },
     Claim {
         key: "random_order_is_alike_on_both_systems",
         says: "In random order, Linux and Windows read about as fast, in chunks of all sizes.",
         source: "Report E, section 7.2",
-        experiments: &[RANDOM],
-        test: |evidence| compared(evidence, RANDOM, &["random"], |_| true, alike),
+        basis: Basis::Several(&[RANDOM], |evidence| {
+            compared(evidence, RANDOM, &["random"], |_| true, alike)
+        }),
     },
     Claim {
         key: "linux_is_faster_in_random_order_in_small_chunks",
         says: "In random order, in chunks below 64 KiB, Linux reads faster than Windows.",
         source: "Report E, section 7.2",
-        experiments: &[RANDOM],
-        test: |evidence| compared(evidence, RANDOM, &["random"], is_small, faster_on_linux),
+        basis: Basis::Several(&[RANDOM], |evidence| {
+            compared(evidence, RANDOM, &["random"], is_small, faster_on_linux)
+        }),
     },
     Claim {
         key: "windows_is_faster_in_random_order_in_large_chunks",
         says: "In random order, in chunks above 64 KiB, Windows reads faster than Linux.",
         source: "Report E, section 7.2",
-        experiments: &[RANDOM],
-        test: |evidence| compared(evidence, RANDOM, &["random"], is_large, faster_on_windows),
+        basis: Basis::Several(&[RANDOM], |evidence| {
+            compared(evidence, RANDOM, &["random"], is_large, faster_on_windows)
+        }),
     },
     Claim {
         key: "linux_is_faster_in_all_ways_to_call",
         says: "Linux is faster than Windows in all ways to call.",
         source: "Report E, section 7.3",
-        experiments: &[STYLES],
-        test: |evidence| {
+        basis: Basis::Several(&[STYLES], |evidence| {
             compared(
                 evidence,
                 STYLES,
@@ -139,14 +146,13 @@ pub(crate) const CLAIMS: &[Claim] = &[
                 |_| true,
                 faster_on_linux,
             )
-        },
+        }),
     },
     Claim {
         key: "arithmetic_is_alike_on_both_systems",
         says: "Arithmetic is about as fast on Linux and on Windows.",
         source: "Report E, section 6.1.2",
-        experiments: &[ARITHMETIC],
-        test: |evidence| {
+        basis: Basis::Several(&[ARITHMETIC], |evidence| {
             compared(
                 evidence,
                 ARITHMETIC,
@@ -154,7 +160,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
                 |_| true,
                 alike,
             )
-        },
+        }),
     },
 ];
 
@@ -228,7 +234,7 @@ fn no_windows() -> Judgement {
         "It needs two runs, one of them made on Windows and the other on Linux: name them by \
          `oscope reproduce --of RUN --of RUN`."
     );
-    decided(Ruling::Undecided, Finding::new("because", said))
+    decided(Ruling::Undecided, said)
 }
 
 fn faster_on_linux(gains: &Gains) -> Option<Judgement> {
@@ -289,7 +295,7 @@ fn drops_earlier(
     let said =
         sentence!("It stays at its best up to {linux} on Linux, and up to {windows} on Windows.");
     let ruling = crate::judging::throughout(rulings);
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// Decides if one plateau surely ends before another. It ends between its last good place and the next.
@@ -316,7 +322,7 @@ mod tests {
     /// The judgement on one value of `metric` at each of these points, on Linux and on Windows.
     fn judged(key: &str, metric: &'static str, points: &[(Point, [f64; 2])]) -> Judgement {
         let claim = CLAIMS.iter().find(|it| it.key == key).expect(key);
-        let definition = find(claim.experiments[0]).expect(key).definition();
+        let definition = find(claim.basis.experiments()[0]).expect(key).definition();
         let machine = machine();
         let of = |system: usize| {
             let points = points.iter().map(|(point, values)| {
@@ -406,7 +412,9 @@ mod tests {
     fn without_a_run_on_windows_each_says_that_it_needs_one() {
         let machine = machine();
         for claim in CLAIMS {
-            let definition = find(claim.experiments[0]).expect(claim.key).definition();
+            let definition = find(claim.basis.experiments()[0])
+                .expect(claim.key)
+                .definition();
             let point = measured(Point::new(), &[(Metric::time("read", "read"), 1.0)]);
             let linux = [results(&definition, &machine, vec![point])];
             let judgement = claim.judge(&Evidence::new(&linux));

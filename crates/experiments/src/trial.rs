@@ -5,20 +5,18 @@
 pub struct KernelSetting {
     /// Its name.
     pub name: &'static str,
-    /// Its path; `{device}` is the block device of the scratch directory, and `*` for each
-    /// processor.
+    /// Its path, in which `{device}` is the block device of the scratch directory and `*` any processor.
     pub path: &'static str,
     /// The experiment.
     pub experiment: &'static str,
-    /// `AXIS=LEVEL` for all that stays.
+    /// The levels at which the experiment shows it, as `AXIS=LEVEL`.
     pub at: &'static [&'static str],
-    /// Another value than this one.
+    /// The value to try where this one is set.
     pub other: fn(&str) -> String,
 }
 
 impl KernelSetting {
-    /// Its path for files on the block device `device`; `None` if it is one of a device and there is
-    /// none.
+    /// Its path for files on the block device `device`; `None` for a setting of a device if there is none.
     pub fn path_on(&self, device: Option<&str>) -> Option<String> {
         if self.path.contains("{device}") {
             Some(self.path.replace("{device}", device?))

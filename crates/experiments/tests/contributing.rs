@@ -1,5 +1,5 @@
-//! The example of an experiment in `CONTRIBUTING.md`: it compiles, it measures, and it is what
-//! stands there.
+//! The example of an experiment in `CONTRIBUTING.md`: it compiles, it measures, and the page
+//! has it word for word.
 
 #[allow(unused_imports, reason = "one experiment does not need all of it")]
 #[path = "../src/prelude.rs"]

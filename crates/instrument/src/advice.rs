@@ -1,6 +1,6 @@
 //! Advice: the settings that programs should use on a machine, derived from its measurements.
 
-use crate::claim::Evidence;
+use crate::claim::Basis;
 use crate::finding::{Finding, Sentence};
 use crate::point::Level;
 use crate::quantity::{Quantity, Unit};
@@ -19,10 +19,8 @@ pub struct Rule {
     pub audience: Audience,
     /// Unit of numeric values; `None` for a named choice.
     pub unit: Option<Unit>,
-    /// The experiments that the rule reads.
-    pub experiments: &'static [&'static str],
-    /// Finds the advice; `None` if the needed measurements are missing or do not decide.
-    pub find: fn(&Evidence<'_>) -> Option<Advice>,
+    /// The experiments that the rule reads, and the advice from them; `None` if they do not decide.
+    pub basis: Basis<Advice>,
     /// What to do to have this value on this system.
     pub act: fn(&Level, System) -> Action,
 }

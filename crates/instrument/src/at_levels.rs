@@ -7,7 +7,7 @@ use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::given::Taken;
 use crate::need::Need;
-use crate::point::{Axis, Level, OpenAxis, Point, RefinedAxis};
+use crate::point::{Axis, DesignAxis, Level, Point, RefinedAxis};
 use crate::quantity::Bytes;
 use crate::results::Results;
 use crate::sampler::Sampler;
@@ -171,22 +171,19 @@ fn shown(experiment: &dyn Experiment, axis: &str, level: &Level) -> String {
 
 /// The levels that an axis takes whether they are planned or not: those that the experiment declares, else all numbers
 /// between the planned ones that are multiples of the same step.
-fn beyond(experiment: &dyn Experiment, axis: &str, planned: &[Level]) -> Option<OpenAxis> {
-    let mut opened = experiment.open_axes().iter();
-    if let Some(opened) = opened.find(|opened| opened.name == axis) {
-        return Some(*opened);
+fn beyond(experiment: &dyn Experiment, axis: &str, planned: &[Level]) -> Option<DesignAxis> {
+    let known = experiment.design().axes.iter().find(|it| it.name == axis)?;
+    if known.is_open() {
+        return Some(*known);
     }
     let mut refined = experiment.refined_axes().iter();
     let refined = refined.find(|refined| refined.name == axis);
     let numbers = || planned.iter().filter_map(Level::number);
-    let known = experiment.design().axes.iter().find(|it| it.name == axis)?;
-    Some(OpenAxis {
-        name: known.name,
+    Some(DesignAxis {
         least: numbers().min()?,
         most: numbers().max()?,
         step: refined.map_or_else(|| numbers().fold(0, common_divisor).max(1), |it| it.step),
-        names: &[],
-        is_optional: false,
+        ..*known
     })
 }
 
@@ -304,10 +301,6 @@ impl Experiment for AtLevels<'_> {
             // Only the chosen levels are measured.
             &[]
         }
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        self.experiment.open_axes()
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {

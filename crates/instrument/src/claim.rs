@@ -1,8 +1,8 @@
 //! Claims: published statements about systems, judged by measurements on this machine.
 
 use crate::finding::{Finding, sentence};
-use crate::point::Level;
-use crate::results::{Estimate, Results};
+use crate::quantity::Quantity;
+use crate::results::Results;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,36 @@ pub struct Claim {
     pub says: &'static str,
     /// The source: a report and its section, or `folklore`.
     pub source: &'static str,
-    /// The experiments that decide it; reports show the charts of the first one.
-    pub experiments: &'static [&'static str],
-    /// Decides the claim; `None` if a needed measurement is missing or unsound.
-    pub test: fn(&Evidence<'_>) -> Option<Judgement>,
+    /// The experiments that decide it, and how. Reports show the charts of the first one.
+    pub basis: Basis<Judgement>,
+}
+
+/// The experiments from which something follows, and how it follows: `None` if a needed measurement is missing or
+/// unsound.
+#[derive(Debug)]
+pub enum Basis<T: 'static> {
+    /// One experiment, by its id.
+    One(&'static str, fn(&Results<'_>) -> Option<T>),
+    /// Several experiments, or several runs.
+    Several(&'static [&'static str], fn(&Evidence<'_>) -> Option<T>),
+}
+
+impl<T> Basis<T> {
+    /// The ids of the experiments.
+    pub fn experiments(&self) -> &[&'static str] {
+        match self {
+            Self::One(id, _) => std::slice::from_ref(id),
+            Self::Several(ids, _) => ids,
+        }
+    }
+
+    /// The thing that follows from the evidence.
+    pub fn follows_from(&self, evidence: &Evidence<'_>) -> Option<T> {
+        match self {
+            Self::One(id, by) => by(evidence.of(id)?),
+            Self::Several(_, by) => by(evidence),
+        }
+    }
 }
 
 /// The judgement of a claim on one machine.
@@ -83,17 +109,6 @@ impl<'a> Evidence<'a> {
         let mut all = self.results.iter();
         all.any(|results| results.definition.id == id)
     }
-
-    /// The sound estimate of `metric` at the point of the experiment called `id` with these levels.
-    pub fn estimate(
-        &self,
-        id: &str,
-        metric: impl AsRef<str>,
-        levels: &[(&str, Level)],
-    ) -> Option<&'a Estimate> {
-        let estimate = self.of(id)?.at(levels)?.estimate(metric)?;
-        estimate.is_sound().then_some(estimate)
-    }
 }
 
 fn found<'a>(results: &'a [Results<'a>], id: &str) -> Option<&'a Results<'a>> {
@@ -106,15 +121,25 @@ impl Judgement {
     pub fn new(ruling: Ruling, because: Finding) -> Self {
         Self { ruling, because }
     }
+
+    /// The judgement with a number for programs.
+    #[must_use]
+    pub fn with_number(self, name: &'static str, quantity: impl Into<Quantity>) -> Self {
+        Self {
+            because: self.because.with_number(name, quantity),
+            ..self
+        }
+    }
 }
 
 impl Claim {
     /// Judges the claim by the measurements of a run.
     pub fn judge(&self, evidence: &Evidence<'_>) -> Judgement {
-        let judged = (self.test)(evidence);
+        let judged = self.basis.follows_from(evidence);
         let is_vague = judged.as_ref().is_some_and(|it| it.because.is_vague());
         judged.filter(|_| !is_vague).unwrap_or_else(|| {
-            let missing = self.experiments.iter().find(|id| evidence.of(id).is_none());
+            let mut experiments = self.basis.experiments().iter();
+            let missing = experiments.find(|id| evidence.of(id).is_none());
             let sentence = match missing {
                 _ if is_vague => {
                     sentence!("A value that the claim rests on is not measured well enough.")

@@ -1,7 +1,7 @@
 //! Definitions: the question of an experiment, its axes and its metrics, both as constants of the
 //! program and as stored in a record.
 
-use crate::point::{Axis, Point};
+use crate::point::{Axis, DesignAxis, Point};
 use crate::quantity::Unit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ pub struct Design {
     pub method: &'static str,
     /// Source: a published report and its section, or common practice.
     pub source: &'static str,
-    /// The axes that vary.
-    pub axes: &'static [Axis<&'static str>],
+    /// The axes that vary. An axis of numbers that declares no other levels takes those between the planned ones.
+    pub axes: &'static [DesignAxis],
     /// The metrics measured at each point.
     pub metrics: &'static [Metric<&'static str>],
 }

@@ -10,7 +10,7 @@ use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::given::Taken;
 use crate::need::Need;
-use crate::point::{OpenAxis, Point, RefinedAxis};
+use crate::point::{Point, RefinedAxis};
 use crate::results::Results;
 use crate::sampler::Sampler;
 use crate::setting::Setting;
@@ -58,12 +58,6 @@ pub trait Experiment: Sync {
     /// Numeric axes on which the run may add points where a curve bends. Every multiple of an axis's
     /// step between two planned levels must be measurable.
     fn refined_axes(&self) -> &'static [RefinedAxis] {
-        &[]
-    }
-
-    /// Axes with levels that are not planned, for users who choose levels themselves. Any other axis of numbers takes
-    /// those between the planned ones.
-    fn open_axes(&self) -> &'static [OpenAxis] {
         &[]
     }
 

@@ -1,7 +1,8 @@
 //! Figures: the content of charts, independent of the drawing.
 
+use crate::definition::Metric;
 use crate::estimate::Estimate;
-use crate::point::Level;
+use crate::point::{Axis, AxisOf, Level, LevelOf};
 use crate::quantity::{Quantity, Unit};
 use crate::statistics::Interval;
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,30 @@ pub struct FigureAxis {
     pub unit: Option<Unit>,
     /// Initial scale; readers can switch it.
     pub scale: FigureScale,
+}
+
+impl<L: LevelOf> From<AxisOf<L>> for FigureAxis {
+    /// Along an axis of an experiment: names, or numbers in equal ratios.
+    fn from(axis: AxisOf<L>) -> Self {
+        let axis = Axis::from(&axis.axis());
+        let unit = axis.unit();
+        Self {
+            title: axis.title,
+            unit,
+            scale: unit.map_or(FigureScale::Linear, |_| FigureScale::Logarithmic),
+        }
+    }
+}
+
+impl From<Metric<&'static str>> for FigureAxis {
+    /// Along the values of a metric, in equal ratios.
+    fn from(metric: Metric<&'static str>) -> Self {
+        Self {
+            title: metric.title.into(),
+            unit: Some(metric.unit),
+            scale: FigureScale::Logarithmic,
+        }
+    }
 }
 
 /// Scale of an axis.

@@ -43,14 +43,17 @@ pub fn findings(experiment: &dyn Experiment, results: &Results<'_>) -> Vec<Findi
 /// The advice of `rule`, if the intervals of the whole run give it and most of its passes, each taken alone,
 /// give it too.
 pub fn advice(rule: &Rule, results: &[Results<'_>]) -> Option<Advice> {
-    let is_read = |results: &&Results<'_>| rule.experiments.contains(&&*results.definition.id);
+    let is_read =
+        |results: &&Results<'_>| rule.basis.experiments().contains(&&*results.definition.id);
     let read = results.iter().filter(is_read);
-    let advice = (rule.find)(&Evidence::new(results))?;
+    let advice = rule.basis.follows_from(&Evidence::new(results))?;
     let passes: BTreeSet<u32> = read.clone().flat_map(passes).collect();
     let agrees = |change: &dyn Fn(&Estimate) -> Estimate| {
         let again = read.clone();
         let again = again.map(|results| results.with_estimates(|_, estimate| change(estimate)));
-        let again = (rule.find)(&Evidence::new(&again.collect::<Vec<_>>()));
+        let again = rule
+            .basis
+            .follows_from(&Evidence::new(&again.collect::<Vec<_>>()));
         again.is_some_and(|again| advice.agrees_with(&again))
     };
     let holds = |pass: &&u32| {

@@ -4,17 +4,17 @@ use crate::quantity::{Bytes, Count, Unit};
 pub use choice::{Choice, NoSuchChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A variable of an experiment, as a constant of the program or as stored in a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Axis")]
-pub struct Axis<Text = String> {
+/// A variable of an experiment, as stored in a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Axis {
     /// Name in points and in files: `block_size`.
-    pub name: Text,
+    pub name: String,
     /// Name for readers: `block size`.
-    pub title: Text,
+    pub title: String,
     /// Kind of its levels.
     pub kind: AxisKind,
 }
@@ -31,8 +31,8 @@ pub enum AxisKind {
     Choice,
 }
 
-impl From<&Axis<&'static str>> for Axis {
-    fn from(axis: &Axis<&'static str>) -> Self {
+impl From<&DesignAxis> for Axis {
+    fn from(axis: &DesignAxis) -> Self {
         Self::new(axis.name, axis.title, axis.kind)
     }
 }
@@ -125,33 +125,35 @@ impl<L: LevelOf> AxisOf<L> {
         }
     }
 
-    /// The axis as one that takes any number from `least` to `most`.
-    pub const fn open(self, least: u64, most: u64) -> OpenAxis {
-        OpenAxis {
+    /// The axis for an experiment's list of axes.
+    pub const fn axis(self) -> DesignAxis {
+        DesignAxis {
             name: self.name,
-            least,
-            most,
+            title: self.title,
+            kind: L::KIND,
+            least: 1,
+            most: 0,
             step: 1,
             names: &[],
             is_optional: false,
         }
     }
 
-    /// The axis as one that takes these names, of which planned points have none.
-    pub const fn only_if_named(self, names: &'static [&'static str]) -> OpenAxis {
-        OpenAxis {
-            names,
-            is_optional: true,
-            ..self.open(1, 0)
+    /// The axis as one of which users may choose any number from `least` to `most`, planned or not.
+    pub const fn open(self, least: u64, most: u64) -> DesignAxis {
+        DesignAxis {
+            least,
+            most,
+            ..self.axis()
         }
     }
 
-    /// The axis for an experiment's list of axes.
-    pub const fn axis(self) -> Axis<&'static str> {
-        Axis {
-            name: self.name,
-            title: self.title,
-            kind: L::KIND,
+    /// The axis as one of which users may choose these names, and planned points have none.
+    pub const fn only_if_named(self, names: &'static [&'static str]) -> DesignAxis {
+        DesignAxis {
+            names,
+            is_optional: true,
+            ..self.axis()
         }
     }
 
@@ -174,14 +176,19 @@ pub struct RefinedAxis {
     pub step: u64,
 }
 
-/// An axis that takes levels which are not planned: any multiple of a step within bounds, or names.
+/// A variable of an experiment, as a constant of the program. It may take levels that are not planned, for users who
+/// choose levels themselves: any multiple of a step within bounds, or names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenAxis {
-    /// Name of the axis.
+pub struct DesignAxis {
+    /// Name in points and in files: `block_size`.
     pub name: &'static str,
+    /// Name for readers: `block size`.
+    pub title: &'static str,
+    /// Kind of its levels.
+    pub kind: AxisKind,
     /// The least level.
     pub least: u64,
-    /// The largest.
+    /// The largest; below the least if the axis declares no bounds.
     pub most: u64,
     /// Levels are multiples of this.
     pub step: u64,
@@ -191,7 +198,12 @@ pub struct OpenAxis {
     pub is_optional: bool,
 }
 
-impl OpenAxis {
+impl DesignAxis {
+    /// True if it declares levels that are not planned.
+    pub(crate) fn is_open(&self) -> bool {
+        self.least <= self.most || !self.names.is_empty()
+    }
+
     /// The same axis, of which planned points have no level.
     #[must_use]
     pub const fn only_if_chosen(self) -> Self {
@@ -398,6 +410,32 @@ impl fmt::Display for Point {
             write!(f, "{separator}{name}={level}")?;
         }
         Ok(())
+    }
+}
+
+/// Points on a grid, made axis by axis from `[Point::new()]`.
+pub trait Grid {
+    /// Each of these points at each of these levels of `axis`.
+    fn by<L: LevelOf>(
+        &self,
+        axis: AxisOf<L>,
+        levels: impl IntoIterator<Item = impl Borrow<L>>,
+    ) -> Vec<Point>;
+}
+
+impl Grid for [Point] {
+    fn by<L: LevelOf>(
+        &self,
+        axis: AxisOf<L>,
+        levels: impl IntoIterator<Item = impl Borrow<L>>,
+    ) -> Vec<Point> {
+        let levels = levels.into_iter().map(|level| level.borrow().clone());
+        let levels: Vec<L> = levels.collect();
+        let at = |point: &Point, level: &L| point.clone().at(axis, level.clone());
+        let points = self.iter();
+        points
+            .flat_map(|point| levels.iter().map(move |level| at(point, level)))
+            .collect()
     }
 }
 

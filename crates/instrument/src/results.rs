@@ -100,6 +100,12 @@ impl Results<'_> {
         }
     }
 
+    /// The results of the points without a level on `axis`.
+    #[must_use]
+    pub fn without<L: LevelOf>(&self, axis: AxisOf<L>) -> Self {
+        self.only(|point| point.get(axis.name()).is_none())
+    }
+
     /// The same points with other estimates.
     pub(crate) fn with_estimates(
         &self,

@@ -147,11 +147,11 @@ fn make_consistent(
     let mut statements: Vec<Statement<'_>> = of_findings.collect();
     let (findings, judged) = (statements.len(), claims.len());
     statements.extend(claims.iter_mut().map(|(claim, judgement)| Statement {
-        from: first(claim.experiments),
+        from: first(claim.basis.experiments()),
         finding: &mut judgement.because,
     }));
     statements.extend(advice.iter_mut().map(|(rule, advice)| Statement {
-        from: first(rule.experiments),
+        from: first(rule.basis.experiments()),
         finding: &mut advice.because,
     }));
     let outcomes = reconcile(&mut statements);

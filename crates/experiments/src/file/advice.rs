@@ -1,4 +1,4 @@
-//! Settings that programs should use that read and write files.
+//! Settings for programs that read and write files.
 
 use super::block_size::{self, Best, Pass, USUAL_BLOCK, best, best_below, cliff};
 use super::engine::{self, Through, best_of_large, best_queue};
@@ -9,7 +9,7 @@ use crate::advising::{Ways, as_usual, bytes};
 use crate::judging::{MARGIN, exceeds, near_best};
 use crate::prelude::*;
 use instrument::advice::{Action, Advice, Audience, Rule};
-use instrument::claim::{Evidence, Ruling};
+use instrument::claim::{Basis, Ruling};
 use instrument::curve::Curve;
 use instrument::definition::Better;
 use instrument::point::LevelOf;
@@ -20,8 +20,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "block size for reading files that are in memory",
         audience: Audience::Programs,
         unit: Some(Unit::Bytes),
-        experiments: &[block_size::DESIGN.id],
-        find: read_block_size,
+        basis: Basis::One(block_size::DESIGN.id, read_block_size),
         act: |value, _| {
             let size = bytes(value);
             Action::Code(sentence!("Read files in blocks of {size}."))
@@ -32,8 +31,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "block size for writing files",
         audience: Audience::Programs,
         unit: Some(Unit::Bytes),
-        experiments: &[block_size::DESIGN.id],
-        find: write_block_size,
+        basis: Basis::One(block_size::DESIGN.id, write_block_size),
         act: |value, _| {
             let size = bytes(value);
             Action::Code(sentence!("Write files in blocks of {size}."))
@@ -44,8 +42,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "threads for scanning a file in memory",
         audience: Audience::Programs,
         unit: Some(Unit::Count),
-        experiments: &[sum::DESIGN.id],
-        find: scan_threads,
+        basis: Basis::One(sum::DESIGN.id, scan_threads),
         act: |value, _| {
             let threads = value.to_string();
             Action::Code(sentence!(
@@ -58,8 +55,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "way of reading files that are in memory",
         audience: Audience::Programs,
         unit: None,
-        experiments: &[sum::DESIGN.id],
-        find: read_method,
+        basis: Basis::One(sum::DESIGN.id, read_method),
         act: |_, _| Action::Code(sentence!("Map the files that you scan, do not read them.")),
     },
     Rule {
@@ -67,8 +63,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "small random reads in flight at once, past the page cache",
         audience: Audience::Services,
         unit: Some(Unit::Count),
-        experiments: &[engine::DESIGN.id],
-        find: queue_depth,
+        basis: Basis::One(engine::DESIGN.id, queue_depth),
         act: |value, system| {
             let (depth, by) = (value.to_string(), queue_of(system));
             Action::Code(sentence!("Keep {depth} reads in flight, by {by}."))
@@ -79,8 +74,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "path of large random reads of a file that fits into memory",
         audience: Audience::Services,
         unit: None,
-        experiments: &[engine::DESIGN.id],
-        find: large_reads,
+        basis: Basis::One(engine::DESIGN.id, large_reads),
         act: |_, system| {
             let flag = match system {
                 System::Windows => "FILE_FLAG_NO_BUFFERING",
@@ -96,8 +90,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "way to have a small write on the device before going on",
         audience: Audience::Services,
         unit: None,
-        experiments: &[sync::DESIGN.id],
-        find: safe_write,
+        basis: Basis::One(sync::DESIGN.id, safe_write),
         act: |value, _| {
             let way = value.to_string();
             Action::Code(match way.strip_prefix("o_") {
@@ -114,8 +107,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "blocks of a log whose writes wait for the device",
         audience: Audience::Services,
         unit: None,
-        experiments: &[sync::DESIGN.id],
-        find: log_blocks,
+        basis: Basis::One(sync::DESIGN.id, log_blocks),
         // Blocks that `fallocate` reserves are not enough: the first write to one still changes the file's
         // description on the device.
         act: |_, _| {
@@ -129,8 +121,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "waits for the device of several threads that commit to one log",
         audience: Audience::Services,
         unit: None,
-        experiments: &[group_commit::DESIGN.id],
-        find: log_wait,
+        basis: Basis::One(group_commit::DESIGN.id, log_wait),
         act: |_, _| {
             Action::Code(sentence!(
                 "Let one thread call fdatasync for all threads that wait for it."
@@ -139,7 +130,7 @@ pub(crate) const ALL: &[Rule] = &[
     },
 ];
 
-/// The system's interface for many reads at once.
+/// The system's interface for several reads in flight.
 fn queue_of(system: System) -> &'static str {
     match system {
         System::Windows => "overlapped I/O",
@@ -148,8 +139,8 @@ fn queue_of(system: System) -> &'static str {
 }
 
 /// The number of threads that suffice, if several are surely faster than one.
-fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
-    let [several, one] = fewest_threads(evidence.of(sum::DESIGN.id)?, State::Warm)?;
+fn scan_threads(results: &Results<'_>) -> Option<Advice> {
+    let [several, one] = fewest_threads(results, State::Warm)?;
     let threads = several.threads;
     let (rate, rate_of_one) = (several.throughput, one.throughput);
     let said = sentence!(
@@ -157,12 +148,11 @@ fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
          {rate_of_one}.",
         at_most = near_best(),
     );
-    Ways::new(evidence.of(sum::DESIGN.id)?, rate_of_one, rate).advised(threads.level(), 1_u64, said)
+    Ways::new(results, rate_of_one, rate).advised(threads.level(), 1_u64, said)
 }
 
 /// The method of the fastest single thread over the other's fastest.
-fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(sum::DESIGN.id)?;
+fn read_method(results: &Results<'_>) -> Option<Advice> {
     let fastest = |method| {
         let rates = by_one_thread(results, method).into_iter();
         rates.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
@@ -177,8 +167,7 @@ fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
 }
 
 /// The depth of the best queue, if it beats one read at a time for sure.
-fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(engine::DESIGN.id)?;
+fn queue_depth(results: &Results<'_>) -> Option<Advice> {
     let ((queue, rate), one) = best_queue(results, Through::Direct)?;
     let depth = Count(queue.depth.into());
     let said = sentence!(
@@ -189,9 +178,8 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
     Ways::new(results, one, rate).advised(depth.level(), 1_u64, said)
 }
 
-/// The path of the data that is faster, each by its best way.
-fn large_reads(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(engine::DESIGN.id)?;
+/// The faster of the two paths of the data, each with its best way of reading.
+fn large_reads(results: &Results<'_>) -> Option<Advice> {
     let (block, direct) = best_of_large(results, Through::Direct)?;
     let (_, cached) = best_of_large(results, Through::PageCache)?;
     let said =
@@ -201,13 +189,12 @@ fn large_reads(evidence: &Evidence<'_>) -> Option<Advice> {
 
 /// The first of the ways to wait for a block that exists which is not shown to be slower than another, if it is
 /// surely cheaper than fsync.
-fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
+fn safe_write(results: &Results<'_>) -> Option<Advice> {
     const WAYS: [(Wait, &str); 3] = [
         (Wait::Fdatasync, "fdatasync"),
         (Wait::DataSync, "o_dsync"),
         (Wait::Sync, "o_sync"),
     ];
-    let results = evidence.of(sync::DESIGN.id)?;
     let time = |way| sync::latency(results, way, WriteKind::Overwrite);
     let fsync = time(Wait::Fsync)?;
     let others = WAYS
@@ -223,8 +210,7 @@ fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
 }
 
 /// Blocks that exist already against a file that grows with each write.
-fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(sync::DESIGN.id)?;
+fn log_blocks(results: &Results<'_>) -> Option<Advice> {
     let time = |place| sync::latency(results, Wait::Fdatasync, place);
     let (append, exists) = (time(WriteKind::Append)?, time(WriteKind::Overwrite)?);
     let said = sentence!(
@@ -235,8 +221,7 @@ fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
 }
 
 /// One wait for the device for all writers, compared with a wait of each.
-fn log_wait(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(group_commit::DESIGN.id)?;
+fn log_wait(results: &Results<'_>) -> Option<Advice> {
     let (writers, [apart, together]) = group_commit::rates(results)?;
     let said = sentence!(
         "{writers} threads commit {together} with one fdatasync for all that wait, and {apart} if each \
@@ -247,8 +232,7 @@ fn log_wait(evidence: &Evidence<'_>) -> Option<Advice> {
 
 /// The best for writing over a file, but none in which new files are written far more slowly, since
 /// programs seldom know which of the two they do.
-fn write_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(block_size::DESIGN.id)?;
+fn write_block_size(results: &Results<'_>) -> Option<Advice> {
     let best = best(results, Pass::Write);
     let Some(from) = cliff(results).map(|cliff| cliff.from) else {
         return advised_block(results, &best?, &gain_little());
@@ -263,8 +247,7 @@ fn write_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
     )
 }
 
-fn read_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(block_size::DESIGN.id)?;
+fn read_block_size(results: &Results<'_>) -> Option<Advice> {
     advised_block(results, &best(results, Pass::ReadWarm)?, &gain_little())
 }
 

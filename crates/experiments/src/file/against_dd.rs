@@ -6,13 +6,12 @@ use super::{
     BLOCK_SIZE, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, file_size,
     not_done, room, whole_blocks,
 };
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::curves;
 use crate::prelude::*;
 use files::Watch;
 use files::dd::Dd;
 use platform::file::{null_device, zero_device};
 
-/// The experiment `file.against_dd`.
 pub(crate) struct AgainstDd;
 
 pub(super) const WORK: AxisOf<Work> = AxisOf::new("work", "work");
@@ -48,10 +47,10 @@ pub(super) const DESIGN: Design = Design {
              process. Each process runs dd once to warm up and then once for each sample.",
     source: "Reports A and B, section 2",
     axes: &[
-        BLOCK_SIZE.axis(),
+        BLOCK_SIZE.open(1, 1 << 30),
         WORK.axis(),
         PROGRAM.axis(),
-        FILE_SIZE.axis(),
+        FILE_SIZE.open(1, 1 << 40),
     ],
     metrics: &[THROUGHPUT],
 };
@@ -84,21 +83,9 @@ impl Experiment for AgainstDd {
                 ],
             ],
         );
-        let mut points = Vec::new();
-        let size = Bytes(wanted_size(setting));
-        for &block in blocks {
-            for &work in Work::ALL {
-                for &program in Program::ALL {
-                    let point = Point::new().at(BLOCK_SIZE, Bytes(block)).at(WORK, work);
-                    points.push(point.at(PROGRAM, program).at(FILE_SIZE, size));
-                }
-            }
-        }
-        points
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[BLOCK_SIZE.open(1, 1 << 30), FILE_SIZE.open(1, 1 << 40)] }
+        let blocks = [Point::new()].by(BLOCK_SIZE, blocks.iter().copied().map(Bytes));
+        let programs = blocks.by(WORK, Work::ALL).by(PROGRAM, Program::ALL);
+        programs.by(FILE_SIZE, [Bytes(wanted_size(setting))])
     }
 
     /// A file that is larger than all planned ones, as the reports', takes seconds in small blocks, four times over.
@@ -160,9 +147,8 @@ impl Experiment for AgainstDd {
         };
         let both = |work: &Work| [Program::Ours, Program::Dd].map(|program| (*work, program));
         let lines = Work::ALL.iter().flat_map(both).map(line).collect();
-        let axes = (axis_of(BLOCK_SIZE), scale_of(THROUGHPUT));
         let title = "oscope and dd at the same work";
-        vec![curves(THROUGHPUT, title, axes, lines, Vec::new())]
+        vec![curves(THROUGHPUT, title, (BLOCK_SIZE, THROUGHPUT), lines)]
     }
 }
 

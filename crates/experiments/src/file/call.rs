@@ -4,21 +4,20 @@ use super::page_cache::warm;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{By, FILE_SIZE, KIB, by_profile, like};
 use crate::estimates::{grade, ratio, ratios, time_ns};
-use crate::figures::{curves, linear};
+use crate::figures::{curves, linear, lines};
 use crate::prelude::*;
 use platform::call;
 use std::hint::black_box;
 
-/// The experiment `file.call`.
 pub(crate) struct Call;
 
 pub(super) const CALL: AxisOf<Operation> = AxisOf::new("call", "call");
 
-pub(super) const RATE: Metric<&str> = Metric::rate("rate", "calls per second")
+pub(super) const RATE: Metric = Metric::rate("rate", "calls per second")
     .bounded(MOST_PER_SECOND)
     .in_version(2);
-const WALL: Metric<&str> = Metric::time("wall", "wall time of a pass").in_version(2);
-const THROUGHPUT: Metric<&str> = Metric::bandwidth("throughput", "throughput")
+const WALL: Metric = Metric::time("wall", "wall time of a pass").in_version(2);
+const THROUGHPUT: Metric = Metric::bandwidth("throughput", "throughput")
     .bounded(MOST_PER_SECOND)
     .in_version(2);
 
@@ -78,7 +77,7 @@ pub(super) const DESIGN: Design = Design {
              calls as the file has bytes, the rate is calls over time, the throughput bytes over \
              time.",
     source: "Reports A and B, section 5",
-    axes: &[CALL.axis(), FILE_SIZE.axis()],
+    axes: &[CALL.axis(), FILE_SIZE.open(1, 1 << 40)],
     metrics: &[RATE, WALL, THROUGHPUT],
 };
 
@@ -94,17 +93,9 @@ impl Experiment for Call {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let step_bytes = step_bytes(setting);
-        let of_call = |call: &Operation| {
-            let point = Point::new().at(CALL, *call);
-            let sizes = (1..=STEPS).map(move |step| Bytes(step * step_bytes));
-            sizes.map(move |size| point.clone().at(FILE_SIZE, size))
-        };
-        let calls = Operation::of(System::here());
-        calls.iter().flat_map(of_call).collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[FILE_SIZE.open(1, 1 << 40)] }
+        let sizes = (1..=STEPS).map(|step| Bytes(step * step_bytes));
+        let calls = [Point::new()].by(CALL, Operation::of(System::here()));
+        calls.by(FILE_SIZE, sizes)
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -157,14 +148,14 @@ impl Experiment for Call {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let of = |metric: Metric<&'static str>, title: &str, axis: &str| {
-            let line = |call: &Operation| {
-                results.series(call.name(), metric, FILE_SIZE, &[CALL.at(*call)])
-            };
+        let of = |metric: Metric, title, axis| {
             let axes = (linear("file size", Unit::Bytes), linear(axis, metric.unit));
-            let lines = Operation::ALL.iter().map(line);
-            let lines = lines.filter(|it| !it.points.is_empty()).collect();
-            curves(metric, title, axes, lines, Vec::new())
+            curves(
+                metric,
+                title,
+                axes,
+                lines(results, metric, FILE_SIZE, CALL, &[]),
+            )
         };
         vec![
             of(WALL, "Going through a file byte by byte", "wall time"),

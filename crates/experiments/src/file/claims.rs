@@ -11,64 +11,64 @@ use crate::judging::{
     opposite, throughout,
 };
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "larger_blocks_are_always_faster",
         says: "The larger the block, the faster a file is read.",
         source: "folklore",
-        experiments: &[block_size::DESIGN.id],
-        test: |evidence| larger_is_faster(Pass::ReadWarm, evidence),
+        basis: Basis::One(block_size::DESIGN.id, |results| {
+            larger_is_faster(Pass::ReadWarm, results)
+        }),
     },
     Claim {
         key: "blocks_of_512_kib_are_the_fastest",
         says: "A file is read fastest in blocks of 512 KiB.",
         source: "Report A, section 3",
-        experiments: &[block_size::DESIGN.id],
-        test: fastest_as_reported,
+        basis: Basis::One(block_size::DESIGN.id, fastest_as_reported),
     },
     Claim {
         key: "blocks_of_1_mib_suffice",
         says: "Blocks of more than 1 MiB gain nothing.",
         source: "Report B, section 6",
-        experiments: &[sum::DESIGN.id, block_size::DESIGN.id],
-        test: nothing_gained_beyond_1_mib,
+        basis: Basis::Several(
+            &[sum::DESIGN.id, block_size::DESIGN.id],
+            nothing_gained_beyond_1_mib,
+        ),
     },
     Claim {
         key: "cold_files_take_large_blocks_too",
         says: "A file that is not in memory is read fastest in the largest blocks, too.",
         source: "folklore",
-        experiments: &[block_size::DESIGN.id],
-        test: |evidence| larger_is_faster(Pass::ReadCold, evidence),
+        basis: Basis::One(block_size::DESIGN.id, |results| {
+            larger_is_faster(Pass::ReadCold, results)
+        }),
     },
     Claim {
         key: "seeking_is_cheaper_than_reading",
         says: "Moving the position by a byte takes less time than reading a byte.",
         source: "Report A, section 5: 7.05 against 3.54 million a second; B: 10.24 against 3.84",
-        experiments: &[call::DESIGN.id],
-        test: |evidence| {
-            let ratios = call::seek_over_read(evidence.of(call::DESIGN.id)?);
+        basis: Basis::One(call::DESIGN.id, |results| {
+            let ratios = call::seek_over_read(results);
             larger_along("files of ", &ratios, of_seeks)
-        },
+        }),
     },
     Claim {
         key: "seeking_costs_half_of_reading",
         says: "Moving the position by a byte takes about half the time of reading a byte.",
         source: "Report A, section 5, whose table has 1.97 to 2.00 times; B's has 2.7 times",
-        experiments: &[call::DESIGN.id],
-        test: |evidence| {
-            let ratios = call::seek_over_read(evidence.of(call::DESIGN.id)?);
+        basis: Basis::One(call::DESIGN.id, |results| {
+            let ratios = call::seek_over_read(results);
             about_along(2.0, ALMOST, &ratios, of_seeks)
-        },
+        }),
     },
     Claim {
         key: "one_thread_sums_fastest",
         says: "A file in memory is summed faster by one thread than by several.",
         source: "Report A, section 6: 11 477 against 9 402 MiB/s",
-        experiments: &[sum::DESIGN.id],
-        test: |evidence| {
-            let [several, one] = sum::best_two(evidence.of(sum::DESIGN.id)?, State::Warm)?;
+        basis: Basis::One(sum::DESIGN.id, |results| {
+            let [several, one] = sum::best_two(results, State::Warm)?;
             let (one, other) = (one.throughput, several.throughput);
             larger(one, other, |ratio| {
                 sentence!(
@@ -76,15 +76,13 @@ pub(crate) const ALL: &[Claim] = &[
                      {other}: {ratio}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "mapping_halves_the_speed_of_small_blocks",
         says: "In small blocks, a file in memory is summed about twice as fast by read as mapped.",
         source: "Report B, section 6",
-        experiments: &[sum::DESIGN.id],
-        test: |evidence| {
-            let results = evidence.of(sum::DESIGN.id)?;
+        basis: Basis::One(sum::DESIGN.id, |results| {
             let mut ratios = sum::over(
                 results,
                 State::Warm,
@@ -98,15 +96,16 @@ pub(crate) const ALL: &[Claim] = &[
                      {most} as fast by read as mapped."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "mapping_beats_streams_on_files_larger_than_memory",
         says: "Files larger than memory are read, written back and read again faster by mmap than by the \
                C library's streams.",
         source: "Report E, section 4.1: 2.579 against 45.142 µs for a KiB",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| streams_over(evidence, Way::Mapping),
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            streams_over(results, Way::Mapping)
+        }),
     },
     Claim {
         key: "mapping_of_the_first_chunk_beats_streams",
@@ -114,64 +113,63 @@ pub(crate) const ALL: &[Claim] = &[
                C library's streams, in the listing as it is printed, which maps the first chunk each \
                time.",
         source: "Report E, section 4.1.3, Figure 13: 2.579 against 45.142 µs for a KiB",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| streams_over(evidence, Way::MappingOfStart),
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            streams_over(results, Way::MappingOfStart)
+        }),
     },
     Claim {
         key: "dirty_pages_slow_the_second_read",
         says: "After a file larger than memory was written without waiting, reading it again is slower \
                than the first time, since dirty pages must be cleaned first.",
         source: "Report E, section 4.1.2.2",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| {
-            let results = larger_than_memory(evidence)?;
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            let results = larger_than_memory(results);
             let curve = |pass| results.along(CHUNK_SIZE, pass, &[WAY.at(Way::Calls)]);
             let ratios = ratios_within(&curve(READ_AGAIN), &curve(READ));
             larger_along("chunks of ", &ratios, |[least, most]| {
                 sentence!("Reading again takes {least} to {most} as long as the first time.")
             })
-        },
+        }),
     },
     Claim {
         key: "synchronous_writes_cost_tenfold",
         says: "Writes that wait for the device cost more than ten times as much as those that do not, even \
                in the best chunks.",
         source: "folklore",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| {
-            let one = fastest(evidence, Way::CallsSync, REWRITE)?;
-            let other = fastest(evidence, Way::Calls, REWRITE)?;
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            let one = fastest(results, Way::CallsSync, REWRITE)?;
+            let other = fastest(results, Way::Calls, REWRITE)?;
             larger_by(10.0, one, other, |ratio| {
                 sentence!(
                     "Each in its best chunks, overwriting takes {one} per KiB with O_SYNC and \
                      {other} without: {ratio}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "mapping_beats_calls_on_changing_in_place",
         says: "Changing a file in place is faster by mmap than by read and write, in buffers of \
                any size.",
         source: "Report E, section 4.3: 20.9 against 95.2 s at 4 KiB, 21.3 against 60.7 s at 64 MiB",
-        experiments: &[phases::DESIGN.id],
-        test: |evidence| calls_over_mapping(evidence, phases::MAP_TOTAL),
+        basis: Basis::One(phases::DESIGN.id, |results| {
+            calls_over_mapping(results, phases::MAP_TOTAL)
+        }),
     },
     Claim {
         key: "mapping_of_the_first_buffer_beats_calls",
         says: "Changing a file in place is faster by mmap than by read and write, in the listing as it is \
                printed, which maps the first buffer each time.",
         source: "Report E, section 4.3, Figures 19 and 22",
-        experiments: &[phases::DESIGN.id],
-        test: |evidence| calls_over_mapping(evidence, phases::START_TOTAL),
+        basis: Basis::One(phases::DESIGN.id, |results| {
+            calls_over_mapping(results, phases::START_TOTAL)
+        }),
     },
     Claim {
         key: "fdatasync_beats_fsync",
         says: "Where only the data matters, fdatasync is faster than fsync.",
         source: "folklore",
-        experiments: &[sync::DESIGN.id],
-        test: |evidence| {
-            let results = evidence.of(sync::DESIGN.id)?;
+        basis: Basis::One(sync::DESIGN.id, |results| {
             let latency = |method| sync::latency(results, method, WriteKind::Overwrite);
             let (one, other) = (latency(Method::Fsync)?, latency(Method::Fdatasync)?);
             larger(one, other, |ratio| {
@@ -180,13 +178,12 @@ pub(crate) const ALL: &[Claim] = &[
                      {other}: {ratio}."
                 )
             })
-        },
+        }),
     },
 ];
 
 /// Time by read and write over that mapped, by buffer size.
-fn calls_over_mapping(evidence: &Evidence<'_>, mapped: Metric<&'static str>) -> Option<Judgement> {
-    let results = evidence.of(phases::DESIGN.id)?;
+fn calls_over_mapping(results: &Results<'_>, mapped: Metric) -> Option<Judgement> {
     let curve = |total| results.along(phases::BUFFER_SIZE, total, &[]);
     let ratios = ratios_within(&curve(phases::TOTAL), &curve(mapped));
     larger_along("buffers of ", &ratios, |[least, most]| {
@@ -199,16 +196,14 @@ fn of_seeks([least, most]: [Quantity; 2]) -> Sentence {
 }
 
 /// The points whose file was larger than the memory that the process might use.
-fn larger_than_memory<'a>(evidence: &Evidence<'a>) -> Option<Results<'a>> {
-    let results = evidence.of(rewrite_passes::DESIGN.id)?;
-    Some(results.only(rewrite_passes::is_larger_than_memory))
+fn larger_than_memory<'r>(results: &Results<'r>) -> Results<'r> {
+    results.only(rewrite_passes::is_larger_than_memory)
 }
 
 /// Time by the C library's streams over that of another way, in all three passes, by chunk size. A way that waits
 /// has smaller files in small chunks, since each chunk waits.
-fn streams_over(evidence: &Evidence<'_>, way: Way) -> Option<Judgement> {
-    let results = evidence.of(rewrite_passes::DESIGN.id)?;
-    let streams = larger_than_memory(evidence)?;
+fn streams_over(results: &Results<'_>, way: Way) -> Option<Judgement> {
+    let streams = larger_than_memory(results);
     let passes = [READ, REWRITE, READ_AGAIN].map(|pass| {
         ratios(
             &streams.along(CHUNK_SIZE, pass, &[WAY.at(Way::Stdio)]),
@@ -221,21 +216,16 @@ fn streams_over(evidence: &Evidence<'_>, way: Way) -> Option<Judgement> {
 }
 
 /// The time of a KiB in one pass by one way, in the chunks that suit that way best.
-fn fastest<'a>(
-    evidence: &Evidence<'a>,
-    way: Way,
-    pass: Metric<&'static str>,
-) -> Option<&'a Estimate> {
-    let results = evidence.of(rewrite_passes::DESIGN.id)?;
+fn fastest<'r>(results: &'r Results<'_>, way: Way, pass: Metric) -> Option<&'r Estimate> {
     let costs = results.along(CHUNK_SIZE, pass, &[WAY.at(way)]);
     let costs = costs.into_iter().map(|(_, cost)| cost);
     costs.min_by(|one, other| one.centre.total_cmp(&other.centre))
 }
 
 /// The block size with the highest throughput of those given.
-fn highest<'a>(
-    curve: impl Iterator<Item = (Bytes, &'a Estimate)>,
-) -> Option<(Bytes, &'a Estimate)> {
+fn highest<'r>(
+    curve: impl Iterator<Item = (Bytes, &'r Estimate)>,
+) -> Option<(Bytes, &'r Estimate)> {
     curve.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
 }
 
@@ -245,8 +235,8 @@ fn gains_nothing(ratio: &Quantity) -> Ruling {
 }
 
 /// No smaller block beats the largest, which is faster than each.
-fn larger_is_faster(pass: Pass, evidence: &Evidence<'_>) -> Option<Judgement> {
-    let curve = curve(evidence.of(block_size::DESIGN.id)?, pass);
+fn larger_is_faster(pass: Pass, results: &Results<'_>) -> Option<Judgement> {
+    let curve = curve(results, pass);
     let (largest, last) = *curve.last()?;
     let (best, fastest) = highest(curve.iter().copied())?;
     if best == largest {
@@ -263,10 +253,7 @@ fn larger_is_faster(pass: Pass, evidence: &Evidence<'_>) -> Option<Judgement> {
     let said = sentence!(
         "Blocks of {best} are the fastest: {ratio} as fast as those of {largest}, the largest."
     );
-    Some(decided(
-        gains_nothing(&ratio),
-        Finding::new("because", said),
-    ))
+    Some(decided(gains_nothing(&ratio), said))
 }
 
 /// The block with which report A read fastest.
@@ -275,8 +262,8 @@ const REPORTED_FASTEST: Bytes = Bytes(512 << 10);
 const REPORTED_ENOUGH: Bytes = Bytes(1 << 20);
 
 /// The best of all other blocks against the one that the report found the fastest.
-fn fastest_as_reported(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let curve = curve(evidence.of(block_size::DESIGN.id)?, Pass::ReadWarm);
+fn fastest_as_reported(results: &Results<'_>) -> Option<Judgement> {
+    let curve = curve(results, Pass::ReadWarm);
     let (_, reported) = curve.iter().find(|(block, _)| *block == REPORTED_FASTEST)?;
     let others = curve.iter().filter(|(block, _)| *block != REPORTED_FASTEST);
     let (best, fastest) = highest(others.copied())?;
@@ -285,8 +272,7 @@ fn fastest_as_reported(evidence: &Evidence<'_>) -> Option<Judgement> {
         "The best of the other blocks, {best}, is {ratio} as fast as {reported_block}.",
         reported_block = REPORTED_FASTEST,
     );
-    let because = Finding::new("because", said);
-    Some(decided(gains_nothing(&ratio), because))
+    Some(decided(gains_nothing(&ratio), said))
 }
 
 /// The best of the larger blocks over one of 1 MiB: of a file that is only read, and by each number of threads that
@@ -308,5 +294,5 @@ fn nothing_gained_beyond_1_mib(evidence: &Evidence<'_>) -> Option<Judgement> {
     let said = sentence!(
         "The best of the larger blocks is {least} to {most} as fast, the latter in blocks of {best}."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

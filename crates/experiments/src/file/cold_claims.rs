@@ -8,7 +8,7 @@ use crate::judging::{
     larger_along, opposite, throughout,
 };
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Judgement, Ruling};
 
 /// Report E found this window of read-ahead.
 const REPORTED_WINDOW: f64 = 64.0 * 1024.0;
@@ -29,45 +29,40 @@ pub(crate) const ALL: &[Claim] = &[
         key: "memory_beats_storage_at_every_block_size",
         says: "A file is read faster from memory than from storage, in blocks of any size.",
         source: "Reports A and B, section 4",
-        experiments: &[cold_warm::DESIGN.id],
-        test: |evidence| {
-            let ratios = cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?);
+        basis: Basis::One(cold_warm::DESIGN.id, |results| {
+            let ratios = cold_warm::ratios(results);
             larger_along("blocks of ", &ratios, |[least, most]| {
                 sentence!("It is read {least} to {most} as fast from memory.")
             })
-        },
+        }),
     },
     Claim {
         key: "the_gap_to_storage_is_stable_from_8_kib",
         says: "The larger the block up to 8 KiB, the more bytes a second are read from memory than from \
                storage; from there on the difference is stable.",
         source: "Report B, section 4",
-        experiments: &[cold_warm::DESIGN.id],
-        test: gap_is_stable,
+        basis: Basis::One(cold_warm::DESIGN.id, gap_is_stable),
     },
     Claim {
         key: "order_matters_for_small_chunks",
         says: "A file on storage is read faster in order than in random order, unless the chunks are \
                large.",
         source: "Report E, section 4.2",
-        experiments: &[random::DESIGN.id],
-        test: order_matters,
+        basis: Basis::One(random::DESIGN.id, order_matters),
     },
     Claim {
         key: "order_gains_tenfold_below_64_kib",
         says: "In chunks below 64 KB, reading in order is about ten times as fast as at random; from there \
                on both are of the same order of magnitude.",
         source: "Report E, section 4.2.2.2, Figure 17",
-        experiments: &[random::DESIGN.id],
-        test: order_gains_tenfold,
+        basis: Basis::One(random::DESIGN.id, order_gains_tenfold),
     },
     Claim {
         key: "both_orders_are_alike_around_512_kib",
         says: "In chunks of 256 KB to 1 MB, a file is read at random about as fast as in order.",
         source: "Report E, section 4.2.1.2, Figure 16",
-        experiments: &[random::DESIGN.id],
-        test: |evidence| {
-            let mut ratios = random::ratios(evidence.of(random::DESIGN.id)?);
+        basis: Basis::One(random::DESIGN.id, |results| {
+            let mut ratios = random::ratios(results);
             let [from, to] = REPORTED_ALIKE;
             ratios.retain(|(chunk, _)| (from..=to).contains(chunk));
             alike_along(ALMOST, &ratios, |[least, most]| {
@@ -76,20 +71,19 @@ pub(crate) const ALL: &[Claim] = &[
                      random."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "the_kernel_reads_64_kib_ahead",
         says: "The kernel reads 64 KiB ahead.",
         source: "Report E, section 4.2: 16 pages on Linux 2.4",
-        experiments: &[read_ahead::DESIGN.id],
-        test: window_is_as_reported,
+        basis: Basis::One(read_ahead::DESIGN.id, window_is_as_reported),
     },
 ];
 
 /// Warm less cold: the difference must grow up to the block that the report names, and then stay.
-fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let gaps = cold_warm::differences(evidence.of(cold_warm::DESIGN.id)?);
+fn gap_is_stable(results: &Results<'_>) -> Option<Judgement> {
+    let gaps = cold_warm::differences(results);
     let at = gaps
         .iter()
         .position(|(block, _)| *block == REPORTED_STABLE)?;
@@ -119,12 +113,12 @@ fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
     } else {
         sentence!("Memory is not surely faster than storage in blocks of every size.")
     };
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// In order over random: it must gain in the smallest chunks and not in the largest.
-fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratios = random::ratios(evidence.of(random::DESIGN.id)?);
+fn order_matters(results: &Results<'_>) -> Option<Judgement> {
+    let ratios = random::ratios(results);
     let ((small, first), (large, last)) = (*ratios.first()?, *ratios.last()?);
     let ruling = match (exceeds(&first, 1.0 + MARGIN), exceeds(&last, MET)) {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
@@ -135,23 +129,22 @@ fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {
     let said = sentence!(
         "In order is {first} as fast in chunks of {small}, and {last} in chunks of {large}."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The window of read-ahead that was counted, against that of the report.
-fn window_is_as_reported(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(read_ahead::DESIGN.id)?;
+fn window_is_as_reported(results: &Results<'_>) -> Option<Judgement> {
     let curve = results.along(CHUNK_SIZE, WINDOW, &[]);
     let (_, window) = curve.first()?;
     let window = window.quantity();
     let ruling = is_about(&window, REPORTED_WINDOW, ALMOST);
     let said = sentence!("The kernel reads windows of {window}.");
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// In order over random, in all chunks below that of the report and in all others.
-fn order_gains_tenfold(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratios = random::ratios(evidence.of(random::DESIGN.id)?);
+fn order_gains_tenfold(results: &Results<'_>) -> Option<Judgement> {
+    let ratios = random::ratios(results);
     let (below, beyond): (Vec<_>, Vec<_>) = ratios
         .into_iter()
         .partition(|(chunk, _)| *chunk < REPORTED_CHUNK);
@@ -166,5 +159,5 @@ fn order_gains_tenfold(evidence: &Evidence<'_>) -> Option<Judgement> {
         "In order is {a} to {b} as fast in chunks below {chunk}, and {c} to {d} in larger ones.",
         chunk = REPORTED_CHUNK,
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

@@ -7,7 +7,7 @@ use super::{
     whole_blocks,
 };
 use crate::estimates::{found, grade, ratio_within, ratios_within, side_by_side};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::prelude::*;
 use instrument::claim::Ruling;
@@ -15,15 +15,14 @@ use instrument::curve::{Onset, crossover};
 use instrument::figure::Mark;
 use instrument::statistics::Interval;
 
-/// The experiment `file.cold_warm`.
 pub(crate) struct ColdWarm;
 
-pub(super) const COLD: Metric<&str> =
+pub(super) const COLD: Metric =
     Metric::bandwidth("cold", "read cold").bounded(MOST_BYTES_PER_SECOND);
-pub(super) const WARM: Metric<&str> = Metric::bandwidth("warm", "read warm")
+pub(super) const WARM: Metric = Metric::bandwidth("warm", "read warm")
     .bounded(MOST_BYTES_PER_SECOND)
     .in_version(2);
-const COLD_AGAIN: Metric<&str> =
+const COLD_AGAIN: Metric =
     Metric::bandwidth("cold_again", "read cold again").bounded(MOST_BYTES_PER_SECOND);
 
 const OF_COLD: CacheMetrics = CacheMetrics::new(
@@ -62,7 +61,7 @@ pub(super) const DESIGN: Design = Design {
              the device answered. The caches of a disk, or of the host of a virtual one, cannot be \
              seen; a second cold read that is faster than the first hints at one.",
     source: "Reports A and B, section 4",
-    axes: &[BLOCK_SIZE.axis(), FILE_SIZE.axis()],
+    axes: &[BLOCK_SIZE.open(1, 1 << 30), FILE_SIZE.open(1, 1 << 40)],
     metrics: &[
         COLD,
         WARM,
@@ -95,10 +94,6 @@ impl Experiment for ColdWarm {
             .filter(|size| *size <= file_size)
             .map(|size| of_file(BLOCK_SIZE, size, file_size))
             .collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[BLOCK_SIZE.open(1, 1 << 30), FILE_SIZE.open(1, 1 << 40)] }
     }
 
     fn component(&self, _point: &Point, metric: &str) -> Option<Component> {
@@ -144,19 +139,14 @@ impl Experiment for ColdWarm {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let lines = [(COLD, "cold"), (WARM, "warm"), (COLD_AGAIN, "cold again")];
-        let lines = lines.map(|(metric, label)| results.series(label, metric, BLOCK_SIZE, &[]));
         let stable = stable_from(&ratios(results));
         let stable = stable.map(|onset| Mark::found("ratio stable", onset));
-        vec![curves(
-            "throughput",
-            "Reading a file, cold and warm",
-            (
-                axis_of(BLOCK_SIZE),
-                logarithmic("throughput", Unit::BytesPerSecond),
-            ),
-            lines.into(),
-            stable.into_iter().collect(),
-        )]
+        let axes = (BLOCK_SIZE, logarithmic("throughput", Unit::BytesPerSecond));
+        let lines = lines_of(results, BLOCK_SIZE, lines);
+        vec![Figure {
+            marks: stable.into_iter().collect(),
+            ..curves("throughput", "Reading a file, cold and warm", axes, lines)
+        }]
     }
 }
 
@@ -174,7 +164,7 @@ fn file_size(setting: &Setting) -> u64 {
     file::file_size(setting, 1, [16 * MIB, 128 * MIB, 512 * MIB])
 }
 
-fn curve<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<(Bytes, &'r Estimate)> {
+fn curve<'r>(results: &'r Results, metric: Metric) -> Vec<(Bytes, &'r Estimate)> {
     results.along(BLOCK_SIZE, metric, &[])
 }
 

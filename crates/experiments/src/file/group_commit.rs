@@ -3,7 +3,7 @@
 use super::sync::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
 use super::{By, like};
 use crate::estimates::{by_ratio, ratio};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::prelude::*;
 use crate::together::{Slot, start_together};
 use platform::block_io::write_at;
@@ -14,12 +14,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, PoisonError};
 
-/// The experiment `file.group_commit`.
 pub(crate) struct GroupCommit;
 
 pub(super) const WAIT: AxisOf<Wait> = AxisOf::new("wait", "wait for the device");
 pub(super) const WRITERS: AxisOf<Count> = AxisOf::new("writers", "writers");
-pub(super) const RATE: Metric<&str> = Metric::rate("rate", "commits");
+pub(super) const RATE: Metric = Metric::rate("rate", "commits");
 
 /// The wait after a write.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +64,10 @@ impl Experiment for GroupCommit {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let point = |wait, writers| Point::new().at(WAIT, wait).at(WRITERS, Count(writers));
-        let several = Wait::ALL
-            .iter()
-            .flat_map(|wait| SEVERAL.map(|writers| point(*wait, writers)));
-        std::iter::once(point(Wait::Own, 1))
-            .chain(several)
-            .collect()
+        let alone = Point::new().at(WAIT, Wait::Own).at(WRITERS, Count(1));
+        let several = [Point::new()].by(WAIT, Wait::ALL);
+        let several = several.by(WRITERS, SEVERAL.map(Count));
+        [alone].into_iter().chain(several).collect()
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -104,12 +100,9 @@ impl Experiment for GroupCommit {
             let label = format!("{wait} wait");
             results.series(&label, RATE, WRITERS, &[WAIT.at(*wait)])
         });
-        let axes = (
-            axis_of(WRITERS),
-            logarithmic("commits", Unit::OperationsPerSecond),
-        );
+        let axes = (WRITERS, logarithmic("commits", Unit::OperationsPerSecond));
         let title = "Commits of all threads to one log";
-        vec![curves(RATE, title, axes, series.collect(), Vec::new())]
+        vec![curves(RATE, title, axes, series.collect())]
     }
 }
 

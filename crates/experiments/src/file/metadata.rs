@@ -2,7 +2,7 @@
 
 use super::{By, by_profile, like};
 use crate::estimates::{found, grade, known, ratio, time_ns};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, lines_of, logarithmic};
 use crate::fresh_place::FreshPlace;
 use crate::prelude::*;
 use instrument::pieces::Pieces;
@@ -10,17 +10,16 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The experiment `file.metadata`.
 pub(crate) struct Metadata;
 
 const FILES: AxisOf<Count> = AxisOf::new("files", "files in the directory");
 
-const CREATE: Metric<&str> = operation("create");
-const STAT: Metric<&str> = operation("stat");
-const OPEN: Metric<&str> = operation("open");
-const RENAME: Metric<&str> = operation("rename");
-const UNLINK: Metric<&str> = operation("unlink");
-const OPERATIONS: [Metric<&str>; 5] = [CREATE, STAT, OPEN, RENAME, UNLINK];
+const CREATE: Metric = operation("create");
+const STAT: Metric = operation("stat");
+const OPEN: Metric = operation("open");
+const RENAME: Metric = operation("rename");
+const UNLINK: Metric = operation("unlink");
+const OPERATIONS: [Metric; 5] = [CREATE, STAT, OPEN, RENAME, UNLINK];
 
 /// Files that are handled between two readings of the clock.
 const PIECE: usize = 50;
@@ -30,7 +29,7 @@ const BYTES_OF_A_FILE: u64 = 4 << 10;
 /// Even a call that does nothing takes half a nanosecond.
 const MOST_PER_SECOND: f64 = 2e9;
 
-const fn operation(name: &'static str) -> Metric<&'static str> {
+const fn operation(name: &'static str) -> Metric {
     Metric::rate(name, name)
         .bounded(MOST_PER_SECOND)
         .in_version(2)
@@ -69,10 +68,8 @@ impl Experiment for Metadata {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        numbers(setting)
-            .iter()
-            .map(|files| Point::new().at(FILES, Count(*files)))
-            .collect()
+        let numbers = numbers(setting).iter().copied();
+        [Point::new()].by(FILES, numbers.map(Count))
     }
 
     fn counterpart(&self, point: &Point, _metric: &str, _other: System) -> Option<Counterpart> {
@@ -111,17 +108,14 @@ impl Experiment for Metadata {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
+        let title = "Operations on files by their number";
+        let axes = (FILES, logarithmic("operations", Unit::OperationsPerSecond));
+        let lines = OPERATIONS.map(|operation| (operation, operation.name));
         vec![curves(
             "rates",
-            "Operations on files by their number",
-            (
-                axis_of(FILES),
-                logarithmic("operations", Unit::OperationsPerSecond),
-            ),
-            OPERATIONS
-                .map(|operation| results.series(operation.name, operation, FILES, &[]))
-                .into(),
-            Vec::new(),
+            title,
+            axes,
+            lines_of(results, FILES, lines),
         )]
     }
 }
@@ -141,7 +135,7 @@ fn numbers(setting: &Setting) -> &'static [u64] {
 /// are not timed.
 fn each<T>(
     pieces: &mut Pieces<'_>,
-    operation: Metric<&'static str>,
+    operation: Metric,
     paths: &[PathBuf],
     mut act: impl FnMut(&Path) -> io::Result<T>,
 ) -> Result<(), MeasureError> {

@@ -44,10 +44,10 @@ const FILE_SIZE: AxisOf<Bytes> = AxisOf::new("file_size", "file size");
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
 /// Bytes of a pass over its wall time, by one thread.
-const THROUGHPUT: Metric<&str> =
+const THROUGHPUT: Metric =
     Metric::bandwidth("throughput", "throughput").bounded(MOST_BYTES_PER_SECOND);
 /// The same from short pieces of the file, in large pages of the page cache.
-const THROUGHPUT_OF_PIECES: Metric<&str> = THROUGHPUT.in_version(2);
+const THROUGHPUT_OF_PIECES: Metric = THROUGHPUT.in_version(2);
 
 /// Room for scratch files of `bytes` in all, on the disk and in the page cache.
 fn room(bytes: u64) -> Vec<Need> {

@@ -1,8 +1,9 @@
 //! Bringing a file into a known state of the page cache, with evidence of that state.
 
 use super::scratch_file::ScratchFile;
+use crate::prelude::Metric;
 use files::cache::{self, Eviction};
-use instrument::experiment::{MeasureError, Metric};
+use instrument::experiment::MeasureError;
 use instrument::quantity::{Bytes, Unit};
 use instrument::sampler::Sampler;
 use platform::file::{OpenMode, ResidencyMethod, evict, open_read, reports_residency, residency};
@@ -19,9 +20,9 @@ const NEARLY_ALL: f64 = 0.9;
 #[derive(Clone, Copy)]
 pub(super) struct CacheMetrics {
     /// Share of the file in the page cache before the pass.
-    pub resident: Metric<&'static str>,
+    pub resident: Metric,
     /// Share of the file that the process read from storage during the pass.
-    pub from_storage: Metric<&'static str>,
+    pub from_storage: Metric,
 }
 
 impl CacheMetrics {
@@ -44,7 +45,7 @@ impl CacheMetrics {
     pub(super) fn of_passes(
         &self,
         sampler: &mut Sampler<'_>,
-        metrics: &[(Metric<&'static str>, f64)],
+        metrics: &[(Metric, f64)],
         bytes: f64,
         mut prepare: impl FnMut() -> Result<Option<f64>, MeasureError>,
         body: impl FnMut() -> Result<(), MeasureError>,
@@ -52,12 +53,12 @@ impl CacheMetrics {
         let mut seen = SeenFromStorage::default();
         let observe = |sampler: &mut Sampler<'_>| {
             seen.end_of_pass();
-            put(sampler, self.resident, prepare()?);
+            record_share(sampler, self.resident, prepare()?);
             seen.start_of_pass();
             Ok(())
         };
         sampler.once_as(metrics, observe, body)?;
-        put(sampler, self.from_storage, seen.share_of(bytes));
+        record_share(sampler, self.from_storage, seen.share_of(bytes));
         Ok(())
     }
 
@@ -65,7 +66,7 @@ impl CacheMetrics {
     pub(super) fn of_cold_passes(
         &self,
         sampler: &mut Sampler<'_>,
-        (metric, bytes): (Metric<&'static str>, f64),
+        (metric, bytes): (Metric, f64),
         (chiller, file): (&mut Chiller, &mut ScratchFile),
         mut read: impl FnMut(&ScratchFile) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
@@ -85,21 +86,21 @@ impl CacheMetrics {
     pub(super) fn of_legs(
         &self,
         sampler: &mut Sampler<'_>,
-        metrics: &[(Metric<&'static str>, f64)],
+        metrics: &[(Metric, f64)],
         file: &ScratchFile,
         body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let mut seen = SeenFromStorage::default();
-        put(sampler, self.resident, warm(file)?);
+        record_share(sampler, self.resident, warm(file)?);
         seen.start_of_pass();
         sampler.repeat_as(metrics, body)?;
-        put(sampler, self.from_storage, seen.share_of(file.len as f64));
+        record_share(sampler, self.from_storage, seen.share_of(file.len as f64));
         Ok(())
     }
 }
 
 /// Records `share`, if the system reports it.
-pub(super) fn put(sampler: &mut Sampler<'_>, metric: Metric<&'static str>, share: Option<f64>) {
+pub(super) fn record_share(sampler: &mut Sampler<'_>, metric: Metric, share: Option<f64>) {
     if let Some(share) = share {
         sampler.value(metric, share);
     }
@@ -158,7 +159,7 @@ pub(crate) fn warm(file: &ScratchFile) -> Result<Option<f64>, MeasureError> {
     )))
 }
 
-/// Evicts one file from the page cache, as often as it is asked to.
+/// Evicts one file from the page cache before each cold pass, and knows what evidence there is of that.
 pub(crate) struct Chiller {
     file_bytes: u64,
     storage: Storage,

@@ -12,7 +12,7 @@ use crate::judging::{
 };
 use crate::memory::hierarchy::last_bytes;
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement};
+use instrument::claim::{Basis, Claim, Judgement};
 
 /// Report E's figures differ by ten times; twice is much as well.
 const MUCH: f64 = 2.0;
@@ -24,131 +24,122 @@ pub(crate) const ALL: &[Claim] = &[
         key: "mapping_a_buffer_is_faster_than_reading_it",
         says: "To map a part of a file is faster than to read it, since nothing is loaded yet.",
         source: "Report E, section 4.3.2",
-        experiments: &[phases::DESIGN.id],
-        test: |evidence| {
-            phase(evidence, READ, MAP, |[least, most]| {
+        basis: Basis::One(phases::DESIGN.id, |results| {
+            phase(results, READ, MAP, |[least, most]| {
                 sentence!("To read takes {least} to {most} as long as to map.")
             })
-        },
+        }),
     },
     Claim {
         key: "looping_over_a_mapping_is_slower",
         says: "The loop over a mapping is slower than over a buffer, since it loads the pages.",
         source: "Report E, section 4.3.2",
-        experiments: &[phases::DESIGN.id],
-        test: |evidence| {
-            phase(evidence, MAP_LOOP, LOOP, |[least, most]| {
+        basis: Basis::One(phases::DESIGN.id, |results| {
+            phase(results, MAP_LOOP, LOOP, |[least, most]| {
                 sentence!(
                     "The loop over a mapping takes {least} to {most} as long as over a buffer."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "unmapping_is_faster_than_writing",
         says: "To unmap a changed part of a file is faster than to write it with O_SYNC.",
         source: "Report E, section 4.3.2",
-        experiments: &[phases::DESIGN.id],
-        test: |evidence| {
-            phase(evidence, WRITE, UNMAP, |[least, most]| {
+        basis: Basis::One(phases::DESIGN.id, |results| {
+            phase(results, WRITE, UNMAP, |[least, most]| {
                 sentence!("To write takes {least} to {most} as long as to unmap.")
             })
-        },
+        }),
     },
     Claim {
         key: "streams_write_slower_without_their_buffer",
         says: "fwrite is a little slower without the buffer of its stream.",
         source: "Report E, section 4.1.1.2, Figure 8",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| {
-            let losses = passes(evidence, REWRITE, Way::StdioUnbuffered, Way::Stdio)?;
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            let losses = passes(results, REWRITE, Way::StdioUnbuffered, Way::Stdio);
             let slower = larger_along("chunks of ", &losses, |[least, most]| {
                 sentence!("Without the buffer, overwriting takes {least} to {most} as long.")
             })?;
             Some(a_little(slower, &losses))
-        },
+        }),
     },
     Claim {
         key: "streams_read_alike_without_their_buffer",
         says: "fread is as fast without the buffer of its stream.",
         source: "Report E, section 4.1.1.2, Figure 8",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| {
-            let of = |pass| passes(evidence, pass, Way::StdioUnbuffered, Way::Stdio);
-            let ratios = pooled([of(READ_PASS)?, of(READ_AGAIN)?]);
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            let of = |pass| passes(results, pass, Way::StdioUnbuffered, Way::Stdio);
+            let ratios = pooled([READ_PASS, READ_AGAIN].map(of));
             alike_along(ALMOST, &ratios, |[least, most]| {
                 sentence!(
                     "Without the buffer, a file is read in {least} to {most} the time, the first time \
                      and again."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "streams_read_alike_in_all_chunks",
         says: "fread is as fast in chunks of any size.",
         source: "Report E, section 4.1.1.2",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| {
-            let ratios = smallest_over(evidence, READ_PASS)?;
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            let ratios = smallest_over(results, READ_PASS)?;
             alike_along(ALMOST, &ratios, |[least, most]| {
                 sentence!("Larger chunks are read {least} to {most} as fast as the smallest.")
             })
-        },
+        }),
     },
     Claim {
         key: "streams_write_faster_in_larger_chunks",
         says: "fwrite is faster in larger chunks.",
         source: "Report E, section 4.1.1.2",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| {
-            let ratios = smallest_over(evidence, REWRITE)?;
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            let ratios = smallest_over(results, REWRITE)?;
             larger_along("chunks of ", &ratios, |[least, most]| {
                 sentence!("Larger chunks are written {least} to {most} as fast as the smallest.")
             })
-        },
+        }),
     },
     Claim {
         key: "reading_is_much_cheaper_in_buffers_below_the_cache",
         says: "The reads of a file take much less time in buffers smaller than the processor's cache.",
         source: "Report E, section 4.3.2",
-        experiments: &[phases::DESIGN.id],
-        test: cheaper_below_the_cache,
+        basis: Basis::One(phases::DESIGN.id, cheaper_below_the_cache),
     },
     Claim {
         key: "writes_that_wait_are_slower",
         says: "Synchronous writes are slower than those that do not wait, in chunks of any size.",
         source: "Report E, section 4.1.2.2, Figure 11",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| {
-            let ratios = passes(evidence, REWRITE, Way::CallsSync, Way::Calls)?;
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            let ratios = passes(results, REWRITE, Way::CallsSync, Way::Calls);
             larger_along("chunks of ", &ratios, |[least, most]| {
                 sentence!("With O_SYNC, overwriting takes {least} to {most} as long.")
             })
-        },
+        }),
     },
     Claim {
         key: "mapped_files_peak_below_the_cache",
         says: "A file is read fastest by mmap in chunks just below the processor's cache.",
         source: "Report E, section 4.1.3, Figure 14",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| peak_below_the_cache(evidence, Way::Mapping),
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            peak_below_the_cache(results, Way::Mapping)
+        }),
     },
     Claim {
         key: "mapping_of_the_first_chunk_peaks_below_the_cache",
         says: "A file is read fastest by mmap in chunks just below the processor's cache, in the listing as \
                printed, which maps the first chunk each time.",
         source: "Report E, section 4.1.3, Figures 13 and 14",
-        experiments: &[rewrite_passes::DESIGN.id],
-        test: |evidence| peak_below_the_cache(evidence, Way::MappingOfStart),
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            peak_below_the_cache(results, Way::MappingOfStart)
+        }),
     },
     Claim {
         key: "remote_files_are_two_orders_slower",
         says: "Writing a remote file takes about a hundred times as long as writing a local one.",
         source: "Report E, section 4.4.2: two orders of magnitude",
-        experiments: &[remote::DESIGN.id],
-        test: |evidence| {
-            let results = evidence.of(remote::DESIGN.id)?;
+        basis: Basis::One(remote::DESIGN.id, |results| {
             let [there, here] =
                 [Location::Remote, Location::Local].map(|place| remote::along(results, place));
             about_along(
@@ -159,35 +150,24 @@ pub(crate) const ALL: &[Claim] = &[
                     sentence!("A write there takes {least} to {most} as long as one here.")
                 },
             )
-        },
+        }),
     },
     Claim {
         key: "larger_chunks_gain_here_and_there",
         says: "Writes that wait move more bytes a second in larger chunks, on this machine and on another.",
         source: "Report E, section 4.4.2",
-        experiments: &[remote::DESIGN.id],
-        test: larger_chunks_gain,
+        basis: Basis::One(remote::DESIGN.id, larger_chunks_gain),
     },
 ];
 
 /// The time of one pass by one way over that by another, by chunk size.
-fn passes(
-    evidence: &Evidence<'_>,
-    pass: Metric<&'static str>,
-    one: Way,
-    other: Way,
-) -> Option<Vec<(Bytes, Quantity)>> {
-    let results = evidence.of(rewrite_passes::DESIGN.id)?;
+fn passes(results: &Results<'_>, pass: Metric, one: Way, other: Way) -> Vec<(Bytes, Quantity)> {
     let curve = |way| results.along(CHUNK_SIZE, pass, &[WAY.at(way)]);
-    Some(ratios(&curve(one), &curve(other)))
+    ratios(&curve(one), &curve(other))
 }
 
 /// The time of a pass by streams in the smallest chunks over that in each larger one.
-fn smallest_over(
-    evidence: &Evidence<'_>,
-    pass: Metric<&'static str>,
-) -> Option<Vec<(Bytes, Quantity)>> {
-    let results = evidence.of(rewrite_passes::DESIGN.id)?;
+fn smallest_over(results: &Results<'_>, pass: Metric) -> Option<Vec<(Bytes, Quantity)>> {
     let curve = results.along(CHUNK_SIZE, pass, &[WAY.at(Way::Stdio)]);
     let ((_, smallest), larger) = curve.split_first()?;
     let of = |(chunk, time): &(Bytes, &Estimate)| Some((*chunk, ratio(smallest, time)?));
@@ -195,8 +175,7 @@ fn smallest_over(
 }
 
 /// The cheapest reads in buffers beyond the last cache over the dearest in buffers within it.
-fn cheaper_below_the_cache(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(phases::DESIGN.id)?;
+fn cheaper_below_the_cache(results: &Results<'_>) -> Option<Judgement> {
     let cache = Bytes(last_bytes(results.machine));
     let curve = results.along(BUFFER_SIZE, READ, &[]);
     let (below, beyond): (Vec<_>, Vec<_>) = curve.iter().partition(|(size, _)| *size <= cache);
@@ -220,8 +199,7 @@ const JUST_BELOW: u64 = 4;
 
 /// The best chunk just below the last-level cache against the best of all others. It can be decided only if
 /// there are chunks on both sides.
-fn peak_below_the_cache(evidence: &Evidence<'_>, way: Way) -> Option<Judgement> {
-    let results = evidence.of(rewrite_passes::DESIGN.id)?;
+fn peak_below_the_cache(results: &Results<'_>, way: Way) -> Option<Judgement> {
     let cache = Bytes(last_bytes(results.machine));
     if cache == Bytes(0) {
         return None;
@@ -246,8 +224,7 @@ fn peak_below_the_cache(evidence: &Evidence<'_>, way: Way) -> Option<Judgement> 
 }
 
 /// The throughput in the largest chunks over that in the smallest, in both places.
-fn larger_chunks_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(remote::DESIGN.id)?;
+fn larger_chunks_gain(results: &Results<'_>) -> Option<Judgement> {
     let gain = |place| {
         let curve = results.along(CHUNK_SIZE, THROUGHPUT, &[remote::PLACE.at(place)]);
         ratio(curve.last()?.1, curve.first()?.1)
@@ -258,18 +235,16 @@ fn larger_chunks_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
         "In the largest chunks, writes move {here} as many bytes a second as in the smallest here, and \
          {there} there."
     );
-    let because = Finding::new("because", said);
-    Some(decided(both(gains(&here), gains(&there)), because))
+    Some(decided(both(gains(&here), gains(&there)), said))
 }
 
 /// One phase over another of the same processes, by buffer size.
 fn phase(
-    evidence: &Evidence<'_>,
-    one: Metric<&'static str>,
-    other: Metric<&'static str>,
+    results: &Results<'_>,
+    one: Metric,
+    other: Metric,
     say: impl FnOnce([Quantity; 2]) -> Sentence,
 ) -> Option<Judgement> {
-    let results = evidence.of(phases::DESIGN.id)?;
     let curve = |metric| results.along(BUFFER_SIZE, metric, &[]);
     let ratios = ratios_within(&curve(one), &curve(other));
     larger_along("buffers of ", &ratios, say)

@@ -3,8 +3,8 @@
 use super::rewrite_passes::{map_part, move_on};
 use super::scratch_file::ScratchFile;
 use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, of_file, page_cache, powers, whole_blocks};
-use crate::estimates::{grade, known, part, ratio, ratio_within};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::estimates::{by_ratio, grade, known, part, ratio, ratio_within};
+use crate::figures::{curves, lines_of, logarithmic};
 use crate::prelude::*;
 use instrument::curve::Curve;
 use instrument::definition::Better;
@@ -16,33 +16,30 @@ use std::path::Path;
 
 pub(super) const BUFFER_SIZE: AxisOf<Bytes> = AxisOf::new("buffer_size", "buffer size");
 
-pub(super) const MAP: Metric<&str> = Metric::time("map", "mmap, per KiB");
-pub(super) const MAP_LOOP: Metric<&str> =
-    Metric::time("map_loop", "loop over the mapping, per KiB");
-pub(super) const UNMAP: Metric<&str> = Metric::time("unmap", "munmap, per KiB");
-pub(super) const MAP_TOTAL: Metric<&str> = Metric::time("map_total", "all by mmap, per KiB");
-pub(super) const READ: Metric<&str> = Metric::time("read", "read, per KiB");
-pub(super) const LOOP: Metric<&str> = Metric::time("loop", "loop over the buffer, per KiB");
-pub(super) const WRITE: Metric<&str> = Metric::time("write", "lseek back and write, per KiB");
-pub(super) const TOTAL: Metric<&str> = Metric::time("total", "all by read and write, per KiB");
-const TOTAL_TIMED: Metric<&str> =
+pub(super) const MAP: Metric = Metric::time("map", "mmap, per KiB");
+pub(super) const MAP_LOOP: Metric = Metric::time("map_loop", "loop over the mapping, per KiB");
+pub(super) const UNMAP: Metric = Metric::time("unmap", "munmap, per KiB");
+pub(super) const MAP_TOTAL: Metric = Metric::time("map_total", "all by mmap, per KiB");
+pub(super) const READ: Metric = Metric::time("read", "read, per KiB");
+pub(super) const LOOP: Metric = Metric::time("loop", "loop over the buffer, per KiB");
+pub(super) const WRITE: Metric = Metric::time("write", "lseek back and write, per KiB");
+pub(super) const TOTAL: Metric = Metric::time("total", "all by read and write, per KiB");
+const TOTAL_TIMED: Metric =
     Metric::time("total_timed", "all by read and write, with timers, per KiB");
-const MAP_SYNC: Metric<&str> = Metric::time("map_sync", "fsync after all by mmap, per KiB");
+const MAP_SYNC: Metric = Metric::time("map_sync", "fsync after all by mmap, per KiB");
 /// The same by the report's listing, which maps the first buffer each time.
-const START: Metric<&str> = Metric::time("start_map", "mmap of offset 0, per KiB");
-const START_LOOP: Metric<&str> =
-    Metric::time("start_loop", "loop over the mapping of offset 0, per KiB");
-const START_UNMAP: Metric<&str> =
-    Metric::time("start_unmap", "munmap of offset 0 and lseek, per KiB");
-pub(super) const START_TOTAL: Metric<&str> =
+const START: Metric = Metric::time("start_map", "mmap of offset 0, per KiB");
+const START_LOOP: Metric = Metric::time("start_loop", "loop over the mapping of offset 0, per KiB");
+const START_UNMAP: Metric = Metric::time("start_unmap", "munmap of offset 0 and lseek, per KiB");
+pub(super) const START_TOTAL: Metric =
     Metric::time("start_total", "all by mmap of offset 0, per KiB");
-const START_TOTAL_TIMED: Metric<&str> = Metric::time(
+const START_TOTAL_TIMED: Metric = Metric::time(
     "start_total_timed",
     "all by mmap of offset 0, with timers, per KiB",
 );
 
 /// In the order of the report's columns.
-const METRICS: [Metric<&str>; 15] = [
+const METRICS: [Metric; 15] = [
     MAP,
     MAP_LOOP,
     UNMAP,
@@ -70,7 +67,6 @@ const TURN_NS: u64 = 200_000;
 /// In large buffers, three ways through a file take about as long for a byte.
 const BYTE_NS: u64 = 8;
 
-/// The experiment `file.phases`.
 pub(crate) struct PhaseByPhase;
 
 pub(super) const DESIGN: Design = Design {
@@ -93,7 +89,10 @@ pub(super) const DESIGN: Design = Design {
              them. The file is in the page cache and on the device when a pass starts. For small \
              buffers it is smaller, since each write waits.",
     source: "Report E, section 4.3",
-    axes: &[BUFFER_SIZE.axis(), FILE_SIZE.axis()],
+    axes: &[
+        BUFFER_SIZE.open(KIB, 1 << 30).in_steps_of(KIB),
+        FILE_SIZE.open(KIB, 1 << 40).in_steps_of(KIB),
+    ],
     metrics: &METRICS,
 };
 
@@ -118,15 +117,6 @@ impl Experiment for PhaseByPhase {
             .collect()
     }
 
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                BUFFER_SIZE.open(KIB, 1 << 30).in_steps_of(KIB),
-                FILE_SIZE.open(KIB, 1 << 40).in_steps_of(KIB),
-            ]
-        }
-    }
-
     /// A file that is larger than all planned ones, as the report's, takes minutes in small buffers.
     fn least_ns(&self, point: &Point) -> u64 {
         match (point.level(BUFFER_SIZE), point.level(FILE_SIZE)) {
@@ -144,7 +134,7 @@ impl Experiment for PhaseByPhase {
     }
 
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
-        let is_any = |metrics: &[Metric<&str>]| metrics.iter().any(|it| it.name == metric);
+        let is_any = |metrics: &[Metric]| metrics.iter().any(|it| it.name == metric);
         Some(if is_any(&[LOOP]) {
             Counterpart::Same
         } else if is_any(&[READ]) {
@@ -177,16 +167,13 @@ impl Experiment for PhaseByPhase {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let figure = |key: &str, title: &str, metrics: [Metric<&'static str>; 3]| {
-            let line = |metric: Metric<&'static str>| {
-                let label = metric.title.trim_end_matches(", per KiB");
-                results.series(label, metric, BUFFER_SIZE, &[])
-            };
+        let figure = |key, title, metrics: [Metric; 3]| {
+            let labels = metrics.map(|metric| (metric, metric.title.trim_end_matches(", per KiB")));
             let axes = (
-                axis_of(BUFFER_SIZE),
+                BUFFER_SIZE,
                 logarithmic("time for a KiB", Unit::Nanoseconds),
             );
-            curves(key, title, axes, metrics.map(line).into(), Vec::new())
+            curves(key, title, axes, lines_of(results, BUFFER_SIZE, labels))
         };
         let totals = [TOTAL, MAP_TOTAL, MAP_SYNC];
         vec![
@@ -219,7 +206,7 @@ fn largest_buffer(setting: &Setting) -> u64 {
     fitting.clamp(16 * MIB, 64 * MIB)
 }
 
-fn in_pages<'r>(results: &'r Results, metric: Metric<&'static str>) -> Option<&'r Estimate> {
+fn in_pages<'r>(results: &'r Results, metric: Metric) -> Option<&'r Estimate> {
     results.sound(metric, &[BUFFER_SIZE.at(Bytes(PAGE))])
 }
 
@@ -244,8 +231,7 @@ fn without_waiting(results: &Results) -> Option<Finding> {
         "Changing a file in place, 4 KiB at a time, takes {times} as long with read and an O_SYNC \
          write as through mmap: the write waits for the device, the pages of mmap are written later."
     );
-    let finding = Finding::new("without_waiting", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.5))
+    Some(by_ratio("without_waiting", said, &times).weighing(0.5))
 }
 
 /// The buffer in which the writes that wait cost least, if it is not the smallest.
@@ -314,7 +300,7 @@ fn by_mapping(
     buffer_size: u64,
     of_start: bool,
 ) -> Result<(), MeasureError> {
-    let ([map, change, unmap], totals): (_, &[Metric<&str>]) = if of_start {
+    let ([map, change, unmap], totals): (_, &[Metric]) = if of_start {
         let totals = &[START_TOTAL, START_TOTAL_TIMED];
         ([START, START_LOOP, START_UNMAP], totals)
     } else {

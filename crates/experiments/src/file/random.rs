@@ -5,8 +5,8 @@ use super::scratch_file::ScratchFile;
 use super::{
     By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
 };
-use crate::estimates::{grade, ratios_within, time_ns};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::estimates::{by_ratio, grade, ratios_within, time_ns};
+use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::below_from;
 use crate::prelude::*;
@@ -25,7 +25,6 @@ pub(super) enum Listing {
     AsPrinted,
 }
 
-/// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
 
 /// The order no longer matters where reading in order gains at most this factor.
@@ -49,7 +48,11 @@ pub(super) const DESIGN: Design = Design {
              printed'` it is the report's listing: as many chunks at random places, which need not be multiples of \
              anything and may come twice, by lseek and read of a file opened with O_SYNC.",
     source: "Report E, section 4.2.1",
-    axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis(), LISTING.axis()],
+    axes: &[
+        CHUNK_SIZE.axis(),
+        FILE_SIZE.axis(),
+        LISTING.only_if_named(&["as printed"]),
+    ],
     metrics: &[
         SEQUENTIAL,
         RANDOM,
@@ -83,10 +86,6 @@ impl Experiment for InRandomOrder {
             .collect()
     }
 
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[LISTING.only_if_named(&["as printed"])] }
-    }
-
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Disk)
     }
@@ -104,7 +103,7 @@ impl Experiment for InRandomOrder {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let results = &usual(results);
+        let results = &results.without(LISTING);
         [smallest_chunk(results), meeting(results)]
             .into_iter()
             .flatten()
@@ -112,20 +111,21 @@ impl Experiment for InRandomOrder {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let results = &usual(results);
-        let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
+        let results = &results.without(LISTING);
         let met = met_from(&ratios(results));
         let met = met.map(|onset| Mark::found("order no longer matters", onset));
-        vec![curves(
-            "throughput",
-            "Reading a cold file in order and in random order",
-            (
-                axis_of(CHUNK_SIZE),
-                logarithmic("throughput", Unit::BytesPerSecond),
-            ),
-            vec![line(SEQUENTIAL, "in order"), line(RANDOM, "random")],
-            met.into_iter().collect(),
-        )]
+        let title = "Reading a cold file in order and in random order";
+        let axes = (CHUNK_SIZE, logarithmic("throughput", Unit::BytesPerSecond));
+        let orders = [(SEQUENTIAL, "in order"), (RANDOM, "random")];
+        vec![Figure {
+            marks: met.into_iter().collect(),
+            ..curves(
+                "throughput",
+                title,
+                axes,
+                lines_of(results, CHUNK_SIZE, orders),
+            )
+        }]
     }
 }
 
@@ -144,8 +144,7 @@ fn smallest_chunk(results: &Results) -> Option<Finding> {
          order: {each} a chunk, on average and with read-ahead.",
         file = results.points.first()?.point.level(FILE_SIZE).ok()?,
     );
-    let finding = Finding::new("order", said).graded(grade(&times, 1.0));
-    Some(finding.weighing(0.65))
+    Some(by_ratio("order", said, &times).weighing(0.65))
 }
 
 /// The chunk size from which on the order no longer matters, if that is decided.
@@ -178,9 +177,9 @@ fn met_from(ratios: &[(Bytes, Quantity)]) -> Result<Onset<Bytes>, Open<Bytes>> {
     below_from(ratios, MET)
 }
 
-pub(super) const SEQUENTIAL: Metric<&str> =
+pub(super) const SEQUENTIAL: Metric =
     Metric::bandwidth("sequential", "read in order").bounded(MOST_BYTES_PER_SECOND);
-pub(super) const RANDOM: Metric<&str> =
+pub(super) const RANDOM: Metric =
     Metric::bandwidth("random", "read in random order").bounded(MOST_BYTES_PER_SECOND);
 
 pub(super) const OF_SEQUENTIAL: CacheMetrics = CacheMetrics::new(
@@ -191,11 +190,6 @@ pub(super) const OF_RANDOM: CacheMetrics = CacheMetrics::new(
     ["random_resident", "in the page cache before, random"],
     ["random_from_storage", "read from storage, random"],
 );
-
-/// The points of the usual loop.
-fn usual<'r>(results: &Results<'r>) -> Results<'r> {
-    results.only(|point| point.get(LISTING.name()).is_none())
-}
 
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
@@ -242,7 +236,7 @@ pub(super) fn measure(
 
 /// Throughput in order over that in random order, by chunk size.
 pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
-    let results = usual(results);
+    let results = results.without(LISTING);
     let curve = |metric| results.along(CHUNK_SIZE, metric, &[]);
     ratios_within(&curve(SEQUENTIAL), &curve(RANDOM))
 }

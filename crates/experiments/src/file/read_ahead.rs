@@ -5,7 +5,7 @@ use super::random::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
 use super::scratch_file::ScratchFile;
 use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, of_file, powers, room};
 use crate::estimates::known;
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::{MARGIN, below_from};
 use crate::prelude::*;
@@ -16,24 +16,23 @@ use platform::file::{reports_residency, residency};
 use platform::storage::Storage;
 use std::path::Path;
 
-/// The experiment `file.read_ahead`.
 pub(crate) struct ReadAhead;
 
-pub(super) const AHEAD: Metric<&str> =
+pub(super) const AHEAD: Metric =
     Metric::fact("ahead", "furthest ahead of a reader in order", Unit::Bytes);
-pub(super) const WINDOW: Metric<&str> =
+pub(super) const WINDOW: Metric =
     Metric::fact("window", "window, half of how far it reads", Unit::Bytes);
-const FIRST: Metric<&str> = Metric::fact(
+const FIRST: Metric = Metric::fact(
     "first",
     "in memory after one read at the start",
     Unit::Bytes,
 );
-const LONE: Metric<&str> = Metric::fact(
+const LONE: Metric = Metric::fact(
     "lone",
     "in memory after one read in the middle",
     Unit::Bytes,
 );
-const STATED: Metric<&str> = Metric::fact("stated", "window as the kernel states it", Unit::Bytes);
+const STATED: Metric = Metric::fact("stated", "window as the kernel states it", Unit::Bytes);
 
 pub(super) const DESIGN: Design = Design {
     id: "file.read_ahead",
@@ -126,31 +125,31 @@ impl Experiment for ReadAhead {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
         let met = crossing(&random::ratios(results));
         let met = met.map(|onset| Mark::found("window, by time", onset));
+        let throughput = (CHUNK_SIZE, logarithmic("throughput", Unit::BytesPerSecond));
+        let orders = [(SEQUENTIAL, "in order"), (RANDOM, "random")];
+        let pages = [
+            (AHEAD, "ahead of a reader in order"),
+            (FIRST, "by one read at the start"),
+            (LONE, "by one read in the middle"),
+            (STATED, "window, as stated"),
+        ];
         vec![
-            curves(
-                "throughput",
-                "Reading a cold file in fine chunks",
-                (
-                    axis_of(CHUNK_SIZE),
-                    logarithmic("throughput", Unit::BytesPerSecond),
-                ),
-                vec![line(SEQUENTIAL, "in order"), line(RANDOM, "random")],
-                met.into_iter().collect(),
-            ),
+            Figure {
+                marks: met.into_iter().collect(),
+                ..curves(
+                    "throughput",
+                    "Reading a cold file in fine chunks",
+                    throughput,
+                    lines_of(results, CHUNK_SIZE, orders),
+                )
+            },
             curves(
                 "pages",
                 "What the kernel brings into memory",
-                (axis_of(CHUNK_SIZE), logarithmic("in memory", Unit::Bytes)),
-                vec![
-                    line(AHEAD, "ahead of a reader in order"),
-                    line(FIRST, "by one read at the start"),
-                    line(LONE, "by one read in the middle"),
-                    line(STATED, "window, as stated"),
-                ],
-                Vec::new(),
+                (CHUNK_SIZE, logarithmic("in memory", Unit::Bytes)),
+                lines_of(results, CHUNK_SIZE, pages),
             ),
         ]
     }
@@ -161,10 +160,7 @@ fn file_size(setting: &Setting) -> u64 {
 }
 
 /// The count of `metric` at the smallest chunk, with that chunk.
-fn smallest<'r>(
-    results: &'r Results,
-    metric: Metric<&'static str>,
-) -> Option<(Bytes, &'r Estimate)> {
+fn smallest<'r>(results: &'r Results, metric: Metric) -> Option<(Bytes, &'r Estimate)> {
     results.along(CHUNK_SIZE, metric, &[]).into_iter().next()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{CHUNK_SIZE, KIB, MIB, THROUGHPUT, by_profile};
 use crate::estimates::{certain_if, found, grade, ratio};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, lines, logarithmic};
 use crate::lines::{bytes_in, line_through, values};
 use crate::prelude::*;
 use platform::file::{OpenMode, create};
@@ -12,7 +12,6 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The experiment `file.remote`.
 pub(crate) struct Remote;
 
 /// A directory for scratch files on another machine.
@@ -32,7 +31,7 @@ impl Given for RemoteDirectory {
 }
 
 pub(super) const PLACE: AxisOf<Location> = AxisOf::new("place", "place");
-const WRITE: Metric<&str> = Metric::time("write", "time of a write");
+const WRITE: Metric = Metric::time("write", "time of a write");
 
 /// The place of the directory.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +57,7 @@ pub(super) const DESIGN: Design = Design {
              that waits. Reads are not measured: a second read would come from this machine's own \
              page cache.",
     source: "Report E, section 4.4",
-    axes: &[PLACE.axis(), CHUNK_SIZE.axis()],
+    axes: &[PLACE.axis(), CHUNK_SIZE.open(1, 1 << 30)],
     metrics: &[WRITE, THROUGHPUT],
 };
 
@@ -94,17 +93,8 @@ impl Experiment for Remote {
                 ],
             ],
         );
-        let at = |place: &Location| {
-            let point = Point::new().at(PLACE, *place);
-            sizes
-                .iter()
-                .map(move |size| point.clone().at(CHUNK_SIZE, Bytes(*size)))
-        };
-        Location::ALL.iter().flat_map(at).collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[CHUNK_SIZE.open(1, 1 << 30)] }
+        let places = [Point::new()].by(PLACE, Location::ALL);
+        places.by(CHUNK_SIZE, sizes.iter().copied().map(Bytes))
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
@@ -151,13 +141,14 @@ impl Experiment for Remote {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let figure = |metric: Metric<&'static str>, title: &str, axis: &str| {
-            let line = |place: &Location| {
-                results.series(place.name(), metric, CHUNK_SIZE, &[PLACE.at(*place)])
-            };
-            let axes = (axis_of(CHUNK_SIZE), logarithmic(axis, metric.unit));
-            let lines = Location::ALL.iter().map(line).collect();
-            curves(metric, title, axes, lines, Vec::new())
+        let figure = |metric: Metric, title, axis| {
+            let axes = (CHUNK_SIZE, logarithmic(axis, metric.unit));
+            curves(
+                metric,
+                title,
+                axes,
+                lines(results, metric, CHUNK_SIZE, PLACE, &[]),
+            )
         };
         vec![
             figure(WRITE, "Time of a write that waits", "time"),

@@ -3,16 +3,14 @@
 use super::page_cache::CacheMetrics;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like,
-    of_file, room,
+    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like, room,
 };
 use crate::estimates::{grade, time_ns};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::curves;
 use crate::file;
 use crate::lines::{bytes_in, line_through};
 use crate::prelude::*;
 
-/// The experiment `file.size`.
 pub(crate) struct SizeForATime;
 
 /// The middle of the 5 to 15 s that the reports call reasonable, in ns.
@@ -60,13 +58,10 @@ impl Experiment for SizeForATime {
         );
         let step = by_profile(setting.profile, [4, 2, 2]);
         let steps = by_profile(setting.profile, [3, 5, 6]);
-        let at = |block: u64| {
-            let sizes = (0..steps)
-                .rev()
-                .map(|exponent| largest(setting) / u64::pow(step, exponent));
-            sizes.map(move |size| of_file(BLOCK_SIZE, block, size))
-        };
-        blocks.iter().copied().flat_map(at).collect()
+        let sizes = (0..steps).rev();
+        let sizes = sizes.map(|exponent| Bytes(largest(setting) / u64::pow(step, exponent)));
+        let blocks = [Point::new()].by(BLOCK_SIZE, blocks.iter().copied().map(Bytes));
+        blocks.by(FILE_SIZE, sizes)
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -103,13 +98,9 @@ impl Experiment for SizeForATime {
             let label = format!("blocks of {block}");
             results.series(&label, THROUGHPUT, FILE_SIZE, &[BLOCK_SIZE.at(block)])
         };
-        vec![curves(
-            THROUGHPUT,
-            "Reading files of growing size",
-            (axis_of(FILE_SIZE), scale_of(THROUGHPUT)),
-            results.levels(BLOCK_SIZE).into_iter().map(line).collect(),
-            Vec::new(),
-        )]
+        let lines = results.levels(BLOCK_SIZE).into_iter().map(line).collect();
+        let title = "Reading files of growing size";
+        vec![curves(THROUGHPUT, title, (FILE_SIZE, THROUGHPUT), lines)]
     }
 }
 

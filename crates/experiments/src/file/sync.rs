@@ -2,7 +2,7 @@
 
 use super::{By, like};
 use crate::estimates::{by_ratio, found, grade, known, ratio};
-use crate::figures::{axis_of, bars, logarithmic};
+use crate::figures::{bars, lines, logarithmic};
 use crate::prelude::*;
 use instrument::curve::Curve;
 use instrument::definition::Better;
@@ -12,12 +12,11 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The experiment `file.sync`.
 pub(crate) struct WaitingWrites;
 
 pub(super) const METHOD: AxisOf<Method> = AxisOf::new("method", "way of waiting");
 pub(super) const PLACE: AxisOf<WriteKind> = AxisOf::new("place", "place");
-pub(super) const LATENCY: Metric<&str> = Metric::time("latency", "time of a write");
+pub(super) const LATENCY: Metric = Metric::time("latency", "time of a write");
 
 /// A way of waiting until a write is on the device.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +72,8 @@ impl Experiment for WaitingWrites {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let of_method = |method: &Method| {
-            let point = Point::new().at(METHOD, *method);
-            let places = WriteKind::ALL.iter();
-            places.map(move |place| point.clone().at(PLACE, *place))
-        };
-        Method::ALL.iter().flat_map(of_method).collect()
+        let methods = [Point::new()].by(METHOD, Method::ALL);
+        methods.by(PLACE, WriteKind::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -107,15 +102,13 @@ impl Experiment for WaitingWrites {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = WriteKind::ALL
-            .iter()
-            .map(|place| results.series(place.name(), LATENCY, METHOD, &[PLACE.at(*place)]));
-        let axes = (axis_of(METHOD), logarithmic("median", Unit::Nanoseconds));
+        let title = "Time of a write of 4 KiB that waits for the device";
+        let axes = (METHOD, logarithmic("median", Unit::Nanoseconds));
         vec![bars(
             LATENCY,
-            "Time of a write of 4 KiB that waits for the device",
+            title,
             axes,
-            series.collect(),
+            lines(results, LATENCY, METHOD, PLACE, &[]),
         )]
     }
 }

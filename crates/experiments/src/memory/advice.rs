@@ -7,7 +7,7 @@ use crate::judging::{MARGIN, exceeds};
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
 use instrument::advice::{Action, Advice, Audience, Rule};
-use instrument::claim::{Evidence, Ruling};
+use instrument::claim::{Basis, Evidence, Ruling};
 use instrument::point::LevelOf;
 
 const BANDWIDTH: &str = "memory.bandwidth";
@@ -27,8 +27,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "size of the pieces into which repeated work on a large block is cut",
         audience: Audience::Programs,
         unit: Some(Unit::Bytes),
-        experiments: &[SUBLOOP],
-        find: piece_that_fits,
+        basis: Basis::One(SUBLOOP, piece_that_fits),
         act: |value, _| {
             let piece = bytes(value);
             Action::Code(sentence!(
@@ -41,8 +40,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "pages for large blocks of memory",
         audience: Audience::Services,
         unit: None,
-        experiments: &[LATENCY, TLB, BANDWIDTH],
-        find: pages,
+        basis: Basis::Several(&[LATENCY, TLB, BANDWIDTH], pages),
         act: |_, system| match system {
             System::Linux => {
                 Action::Command("env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PROGRAM".into())
@@ -57,8 +55,8 @@ pub(crate) const ALL: &[Rule] = &[
 
 /// The largest measured piece that fits the first cache, or the second where pieces of that size are
 /// shown to be no slower. Larger pieces are fewer, and leave a program less to do between them.
-fn piece_that_fits(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = &subloop::usual(evidence.of(SUBLOOP)?);
+fn piece_that_fits(results: &Results<'_>) -> Option<Advice> {
+    let results = &results.without(subloop::CHOSEN_PASSES);
     let block = *results.levels(subloop::BLOCK_SIZE).last()?;
     let whole = subloop::whole(results, block)?;
     let curve = subloop::curve(results, block);

@@ -9,7 +9,7 @@ use crate::judging::{
 };
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Judgement, Ruling};
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const FOOTPRINT: &str = "memory.footprint";
@@ -25,77 +25,70 @@ pub(crate) const ALL: &[Claim] = &[
         key: "reading_memory_beats_writing_it",
         says: "Reading memory is faster than writing it, at any size.",
         source: "Report E, section 3: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
-        experiments: &[BANDWIDTH],
-        test: |evidence| {
-            let read = rates(evidence, READ)?;
-            let ratios = ratios(&read, &rates(evidence, WRITE)?);
+        basis: Basis::One(BANDWIDTH, |results| {
+            let read = rates(results, READ)?;
+            let ratios = ratios(&read, &rates(results, WRITE)?);
             larger_along("blocks of ", &ratios, |[least, most]| {
                 sentence!("Reading is {least} to {most} as fast as writing.")
             })
-        },
+        }),
     },
     Claim {
         key: "cache_beats_memory_severalfold",
         says: "A block in the cache (64 KiB) is read more than twice as fast as one in memory (256 MiB).",
         source: "Report E, section 3: 2888 against 1265 MB/s",
-        experiments: &[BANDWIDTH],
-        test: |evidence| {
-            let [one, other] = cache_and_memory(evidence, READ)?;
+        basis: Basis::One(BANDWIDTH, |results| {
+            let [one, other] = cache_and_memory(results, READ)?;
             larger_by(2.0, one, other, |ratio| of_both(one, other, ratio))
-        },
+        }),
     },
     Claim {
         key: "cache_is_written_four_times_as_fast",
         says: "A block in the cache (64 KiB) is written about four times as fast as one in memory \
                (256 MiB).",
         source: "Report E, section 3.1.2: 2035.7 against 528.0 MB/s",
-        experiments: &[BANDWIDTH],
-        test: |evidence| about_times(evidence, WRITE, 4.0),
+        basis: Basis::One(BANDWIDTH, |results| about_times(results, WRITE, 4.0)),
     },
     Claim {
         key: "cache_is_read_three_times_as_fast",
         says: "A block in the cache (64 KiB) is read about three times as fast as one in memory \
                (256 MiB).",
         source: "Report E, section 3.1.2, whose own table says 2.3: 2888.2 against 1264.6 MB/s",
-        experiments: &[BANDWIDTH],
-        test: |evidence| about_times(evidence, READ, 3.0),
+        basis: Basis::One(BANDWIDTH, |results| about_times(results, READ, 3.0)),
     },
     Claim {
         key: "curves_are_noisier_at_low_optimisation",
         says: "Within the cache, the speed of writing varies more from size to size the less the compiler \
                optimises.",
         source: "Report E, sections 3.2.2 and 7.1",
-        experiments: &[FOOTPRINT],
-        test: noisier_at_low_optimisation,
+        basis: Basis::One(FOOTPRINT, noisier_at_low_optimisation),
     },
     Claim {
         key: "without_optimisation_no_gap_is_seen",
         says: "Compiled without optimisation, a loop writes as fast into memory as into the cache.",
         source: "Report E, section 7.1, Figures 34 and 35",
-        experiments: &[FOOTPRINT],
-        test: |evidence| {
-            let (one, other) = ends_of_footprint(evidence, 0)?;
+        basis: Basis::One(FOOTPRINT, |results| {
+            let (one, other) = ends_of_footprint(results, 0)?;
             alike(GAP, one, other, |ratio| {
                 sentence!(
                     "Without optimisation, the smallest block is written at {one} and one of twice \
                      the cache at {other}: {ratio}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "with_optimisation_the_gap_is_seen",
         says: "Compiled with any level of optimisation, a loop writes faster into the cache than beyond it.",
         source: "Report E, section 7.1, Figures 34 and 35",
-        experiments: &[FOOTPRINT],
-        test: gap_is_seen,
+        basis: Basis::One(FOOTPRINT, gap_is_seen),
     },
 ];
 
 /// The smallest block over one beyond the cache, at each level of optimisation but none.
-fn gap_is_seen(evidence: &Evidence<'_>) -> Option<Judgement> {
+fn gap_is_seen(results: &Results<'_>) -> Option<Judgement> {
     let gap = |level| {
-        let (one, other) = ends_of_footprint(evidence, level)?;
+        let (one, other) = ends_of_footprint(results, level)?;
         Some((level, ratio(one, other)?))
     };
     let levels = 1..footprint::METRICS.len();
@@ -106,30 +99,24 @@ fn gap_is_seen(evidence: &Evidence<'_>) -> Option<Judgement> {
         "At optimisation 1 to 3, the smallest block is written {least} to {most} as fast as one of twice \
          the cache."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The rates of the smallest and the largest block at a level of optimisation.
-fn ends_of_footprint<'a>(
-    evidence: &Evidence<'a>,
+fn ends_of_footprint<'r>(
+    results: &'r Results<'_>,
     level: usize,
-) -> Option<(&'a Estimate, &'a Estimate)> {
+) -> Option<(&'r Estimate, &'r Estimate)> {
     let by_rust = [COMPILER.at(Compiler::Rust)];
     let (metric, _) = footprint::METRICS[level];
-    let curve = evidence
-        .of(FOOTPRINT)?
-        .along(footprint::BLOCK_SIZE, metric, &by_rust);
+    let curve = results.along(footprint::BLOCK_SIZE, metric, &by_rust);
     let ((_, one), (_, other)) = (curve.first()?, curve.last()?);
     Some((one, other))
 }
 
 /// The cache over memory, against the ratio that the report states.
-fn about_times(
-    evidence: &Evidence<'_>,
-    metric: Metric<&'static str>,
-    times: f64,
-) -> Option<Judgement> {
-    let [one, other] = cache_and_memory(evidence, metric)?;
+fn about_times(results: &Results<'_>, metric: Metric, times: f64) -> Option<Judgement> {
+    let [one, other] = cache_and_memory(results, metric)?;
     about(times, ALMOST, one, other, |ratio| {
         of_both(one, other, ratio)
     })
@@ -144,11 +131,8 @@ fn of_both(cache: &Estimate, memory: &Estimate, ratio: Quantity) -> Sentence {
 }
 
 /// The rates of the same two blocks by which `oscope reproduce` gives the report's ratios.
-fn cache_and_memory<'a>(
-    evidence: &Evidence<'a>,
-    metric: Metric<&'static str>,
-) -> Option<[&'a Estimate; 2]> {
-    let curve = rates(evidence, metric)?;
+fn cache_and_memory<'r>(results: &'r Results<'_>, metric: Metric) -> Option<[&'r Estimate; 2]> {
+    let curve = rates(results, metric)?;
     let at = |size: Bytes| {
         let found = curve.iter().find(|(block, _)| *block == size);
         found.map(|(_, rate)| *rate)
@@ -157,8 +141,8 @@ fn cache_and_memory<'a>(
 }
 
 /// The variation of the rate between blocks that fit the cache, at the lowest and the highest optimisation.
-fn noisier_at_low_optimisation(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let unevenness = |level| footprint::unevenness(evidence.of(FOOTPRINT)?, level);
+fn noisier_at_low_optimisation(results: &Results<'_>) -> Option<Judgement> {
+    let unevenness = |level| footprint::unevenness(results, level);
     let (low, high) = (unevenness(0)?, unevenness(3)?);
     let ruling = if low.extent().low > high.extent().high {
         Ruling::Holds
@@ -171,17 +155,14 @@ fn noisier_at_low_optimisation(evidence: &Evidence<'_>) -> Option<Judgement> {
         "From one size to the next within the cache, the rate departs from a smooth curve by {low} without \
          optimisation and by {high} at optimisation 3."
     );
-    let because = Finding::new("because", said)
-        .with_number("low", low)
-        .with_number("high", high);
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("low", low)
+            .with_number("high", high),
+    )
 }
 
 /// Rates by block size in base pages.
-fn rates<'a>(
-    evidence: &Evidence<'a>,
-    metric: Metric<&'static str>,
-) -> Option<Vec<(Bytes, &'a Estimate)>> {
-    let results = evidence.of(BANDWIDTH)?;
+fn rates<'r>(results: &'r Results<'_>, metric: Metric) -> Option<Vec<(Bytes, &'r Estimate)>> {
     Some(curve(results, metric, Pages::base(results.machine)?))
 }

@@ -2,7 +2,7 @@
 
 use super::{KIB, MIB, SHARE_OF_MEMORY, hierarchy, of_block, of_library};
 use crate::estimates::{by_ratio, ratio};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, lines, logarithmic};
 use crate::planning::powers;
 use crate::prelude::*;
 use kernels::CopyMethod;
@@ -13,7 +13,7 @@ pub(crate) struct Copy;
 
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 const METHOD: AxisOf<Method> = AxisOf::new("method", "method");
-const COPY: Metric<&str> = Metric::bandwidth("copy", "copy").bounded(MOST_BYTES_PER_SECOND);
+const COPY: Metric = Metric::bandwidth("copy", "copy").bounded(MOST_BYTES_PER_SECOND);
 
 /// The methods of [`CopyMethod`], whether this processor has them or not.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,16 +126,15 @@ impl Experiment for Copy {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = Method::ALL
-            .iter()
-            .map(|method| results.series(method.name(), COPY, BLOCK_SIZE, &[METHOD.at(*method)]));
         let axes = (
-            axis_of(BLOCK_SIZE),
+            BLOCK_SIZE,
             logarithmic("bytes copied", Unit::BytesPerSecond),
         );
-        let series = series.filter(|series| !series.points.is_empty()).collect();
-        let marks = hierarchy::marks(&[], results.machine);
-        vec![curves(COPY, "Copying memory", axes, series, marks)]
+        let lines = lines(results, COPY, BLOCK_SIZE, METHOD, &[]);
+        vec![Figure {
+            marks: hierarchy::marks(&[], results.machine),
+            ..curves(COPY, "Copying memory", axes, lines)
+        }]
     }
 }
 

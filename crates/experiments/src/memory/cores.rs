@@ -2,13 +2,13 @@
 
 use super::SHORTEST_LOAD_NS;
 use crate::estimates::{by_ratio, found, known, ratio};
-use crate::figures::{matrix, names, scale_of};
+use crate::figures::{bars, names};
 use crate::judging::exceeds;
 use crate::planning::by_profile;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus, usable_cpus};
 use instrument::claim::Ruling;
-use instrument::figure::{FigurePoint, Series};
+use instrument::figure::{FigureKind, FigurePoint, Series};
 use instrument::point::Level;
 use instrument::results::PointResult;
 use platform::placement::shared_cache_level;
@@ -20,9 +20,9 @@ pub(crate) struct Cores;
 
 const ONE: AxisOf<Count> = AxisOf::new("one", "processor");
 const OTHER: AxisOf<Count> = AxisOf::new("other", "and processor");
-const ONE_WAY: Metric<&str> = Metric::time("one_way", "time one way").bounded(SHORTEST_LOAD_NS);
+const ONE_WAY: Metric = Metric::time("one_way", "time one way").bounded(SHORTEST_LOAD_NS);
 /// Only where the two share a cache and the system reports it.
-const SHARED: Metric<&str> = Metric::fact("shared_cache", "level of the shared cache", Unit::Count);
+const SHARED: Metric = Metric::fact("shared_cache", "level of the shared cache", Unit::Count);
 
 /// Enough that no single home of a line, such as a slice of the last-level cache, decides the time;
 /// few enough for the first-level cache.
@@ -111,12 +111,12 @@ impl Experiment for Cores {
                 points: cells.collect(),
             }
         };
-        vec![matrix(
-            ONE_WAY,
-            "A cache line between two processors",
-            (names("processor"), scale_of(ONE_WAY)),
-            cpus.iter().map(column).collect(),
-        )]
+        let title = "A cache line between two processors";
+        let columns = cpus.iter().map(column).collect();
+        vec![Figure {
+            kind: FigureKind::Matrix,
+            ..bars(ONE_WAY, title, (names("processor"), ONE_WAY), columns)
+        }]
     }
 }
 
@@ -282,8 +282,7 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{figures, measured, sampled, values};
-    use instrument::figure::FigureKind;
+    use crate::made_up::{sampled, values};
     use platform::placement::{allowed_cpus, shared_cache_level};
 
     fn pair(one: u64, other: u64) -> Point {
@@ -298,24 +297,6 @@ mod tests {
         assert_eq!(picked(&many, 8), [0, 1, 16, 17, 32, 33, 48, 49]);
         assert_eq!(picked(&many[..5], 4), [0, 1, 2, 3]);
         assert_eq!(pairs(&[2, 4, 6]), [pair(2, 4), pair(2, 6), pair(4, 6)]);
-    }
-
-    #[test]
-    fn each_pair_has_two_cells_of_a_matrix_and_the_diagonal_is_blank() {
-        let at = |one, other, ns| measured(pair(one, other), &[(ONE_WAY, ns)]);
-        let figure = &figures(&Cores, vec![at(2, 10, 40.0), at(2, 3, 9.0)])[0];
-        assert_eq!(figure.kind, FigureKind::Matrix);
-        let cells: Vec<Vec<String>> = figure
-            .series
-            .iter()
-            .map(|column| {
-                let cells = column.points.iter();
-                let cell = cells.map(|it| format!("{}: {:.0}", it.x, it.estimate.centre));
-                [column.label.clone()].into_iter().chain(cell).collect()
-            })
-            .collect();
-        let expected: [&[&str]; 3] = [&["2", "3: 9", "10: 40"], &["3", "2: 9"], &["10", "2: 40"]];
-        assert_eq!(cells, expected);
     }
 
     #[test]

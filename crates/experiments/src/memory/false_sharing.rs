@@ -2,8 +2,8 @@
 
 use super::SHORTEST_LOAD_NS;
 use crate::estimates::ratio;
-use crate::figures::{axis_of, bars, scale_of};
-use crate::other_core::cpu_of_another_core;
+use crate::figures::bars;
+use crate::other_core::needed_cpu_of_another_core;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus};
 use platform::placement::current_cpu;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct FalseSharing;
 
 const COUNTERS: AxisOf<Counters> = AxisOf::new("counters", "counters");
-const INCREMENT: Metric<&str> =
+const INCREMENT: Metric =
     Metric::time("increment", "time of an increment").bounded(SHORTEST_LOAD_NS);
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +61,7 @@ impl Experiment for FalseSharing {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let counters = Counters::ALL.iter();
-        counters.map(|it| Point::new().at(COUNTERS, *it)).collect()
+        [Point::new()].by(COUNTERS, Counters::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -72,9 +71,7 @@ impl Experiment for FalseSharing {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let distance = point.level(COUNTERS)?.distance();
         let here = current_cpu().unwrap_or(0);
-        let there = cpu_of_another_core()?.ok_or_else(|| {
-            MeasureError::Unsupported("this program may use only one core".into())
-        })?;
+        let there = needed_cpu_of_another_core()?;
         sampler.remark(format!("on the processors {here} and {there}"));
         let lines = Lines::default();
         let own = |cpu| Ok(&lines.0[if cpu == here { 0 } else { distance }]);
@@ -94,12 +91,9 @@ impl Experiment for FalseSharing {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        vec![bars(
-            INCREMENT,
-            "Two threads increment a counter each",
-            (axis_of(COUNTERS), scale_of(INCREMENT)),
-            vec![results.series(INCREMENT.title, INCREMENT, COUNTERS, &[])],
-        )]
+        let title = "Two threads increment a counter each";
+        let series = results.series(INCREMENT.title, INCREMENT, COUNTERS, &[]);
+        vec![bars(INCREMENT, title, (COUNTERS, INCREMENT), vec![series])]
     }
 }
 

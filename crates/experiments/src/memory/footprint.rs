@@ -3,7 +3,7 @@
 use super::KIB;
 use super::hierarchy::{DataCache, caches, found, in_words, marks};
 use crate::estimates::{certain_if, ratio};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::judging::exceeds;
 use crate::optimisation::{self, COMPILER, Compiler, Optimisation};
 use crate::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) struct Footprint;
 
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 /// A metric for each level of optimisation.
-pub(super) const METRICS: [(Metric<&str>, Level); 4] = [
+pub(super) const METRICS: [(Metric, Level); 4] = [
     (write("optimisation_0", "write, optimisation 0"), Level::O0),
     (write("optimisation_1", "write, optimisation 1"), Level::O1),
     (write("optimisation_2", "write, optimisation 2"), Level::O2),
@@ -39,7 +39,7 @@ const WARMING_BYTES: u64 = 64 << 20;
 /// 64 bytes a cycle at 10 GHz: the loops are compiled for any processor of the architecture.
 const MOST_BYTES_PER_SECOND: f64 = 64.0 * 10e9;
 
-const fn write(name: &'static str, title: &'static str) -> Metric<&'static str> {
+const fn write(name: &'static str, title: &'static str) -> Metric {
     Metric::bandwidth(name, title).bounded(MOST_BYTES_PER_SECOND)
 }
 
@@ -74,14 +74,9 @@ impl Experiment for Footprint {
             Profile::Thorough => Compiler::ALL,
             Profile::Quick | Profile::Standard => &[Compiler::Rust],
         };
-        let sizes = block_sizes(setting).into_iter();
-        sizes
-            .flat_map(|size| {
-                let point = Point::new().at(BLOCK_SIZE, Bytes(size));
-                let by = move |compiler: &Compiler| point.clone().at(COMPILER, *compiler);
-                compilers.iter().map(by)
-            })
-            .collect()
+        let sizes = block_sizes(setting).into_iter().map(Bytes);
+        let sizes = [Point::new()].by(BLOCK_SIZE, sizes);
+        sizes.by(COMPILER, compilers)
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -124,14 +119,13 @@ impl Experiment for Footprint {
             let by_rust = [COMPILER.at(Compiler::Rust)];
             results.series(&label, metric, BLOCK_SIZE, &by_rust)
         });
-        let axes = (
-            axis_of(BLOCK_SIZE),
-            logarithmic("bandwidth", Unit::BytesPerSecond),
-        );
+        let axes = (BLOCK_SIZE, logarithmic("bandwidth", Unit::BytesPerSecond));
         let found = found(&curve(results, METRICS[3].0), results.machine);
-        let marks = marks(&found, results.machine);
         let title = "Writing, by the optimisation of the loop";
-        vec![curves("bandwidth", title, axes, series.into(), marks)]
+        vec![Figure {
+            marks: marks(&found, results.machine),
+            ..curves("bandwidth", title, axes, series.into())
+        }]
     }
 }
 
@@ -167,7 +161,7 @@ fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
 }
 
 /// The bandwidths of the Rust loops at one level of optimisation, by block size.
-fn curve<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<(Bytes, &'r Estimate)> {
+fn curve<'r>(results: &'r Results, metric: Metric) -> Vec<(Bytes, &'r Estimate)> {
     results.along(BLOCK_SIZE, metric, &[COMPILER.at(Compiler::Rust)])
 }
 
@@ -234,13 +228,7 @@ fn held(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{sampled, setting};
-
-    fn point(size: u64, compiler: Compiler) -> Point {
-        Point::new()
-            .at(BLOCK_SIZE, Bytes(size))
-            .at(COMPILER, compiler)
-    }
+    use crate::made_up::setting;
 
     #[test]
     fn sizes_go_to_twice_the_shared_cache() {
@@ -248,13 +236,5 @@ mod tests {
         assert!(sizes.len() <= 16 && sizes.iter().all(|size| size % 1024 == 0));
         assert_eq!(sizes.first(), Some(&4096));
         assert_eq!(sizes.last(), Some(&(4 << 20)));
-    }
-
-    #[test]
-    fn every_level_is_measured_here_by_either_compiler() {
-        for compiler in Compiler::ALL {
-            let metrics = METRICS.map(|(metric, _)| metric);
-            sampled(&Footprint, &point(64 << 10, *compiler), &metrics);
-        }
     }
 }

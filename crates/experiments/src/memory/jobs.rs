@@ -8,14 +8,14 @@ use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
 use std::hint::black_box;
 
-pub(super) const READ: Metric<&str> = bandwidth("read");
-pub(super) const WRITE: Metric<&str> = bandwidth("write");
-pub(super) const COPY: Metric<&str> = bandwidth("copy");
+pub(super) const READ: Metric = bandwidth("read");
+pub(super) const WRITE: Metric = bandwidth("write");
+pub(super) const COPY: Metric = bandwidth("copy");
 
 /// More cores than any machine has.
 const MOST_CORES: f64 = 4096.0;
 
-const fn bandwidth(name: &'static str) -> Metric<&'static str> {
+const fn bandwidth(name: &'static str) -> Metric {
     Metric::bandwidth(name, name).bounded(MOST_BYTES_PER_SECOND * MOST_CORES)
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Job {
 
 impl Job {
     /// The bandwidth of all threads together.
-    pub(super) fn metric(self) -> Metric<&'static str> {
+    pub(super) fn metric(self) -> Metric {
         match self {
             Self::Read => READ,
             Self::Write => WRITE,

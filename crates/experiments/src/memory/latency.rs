@@ -3,10 +3,10 @@
 pub(super) use super::pages::AXIS as PAGES;
 
 use super::hierarchy::{self, FoundCache, MODEL, found, in_words, marks};
-use super::pages::Pages;
+use super::pages::{Pages, in_both};
 use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
-use crate::estimates::{extra_cost, known, side_by_side};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::estimates::{extra_cost, known};
+use crate::figures::{curves, logarithmic};
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
 use instrument::point::Level;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 pub(super) const WORKING_SET: AxisOf<Bytes> = AxisOf::new("working_set", "working set");
 pub(super) const STRIDE: AxisOf<Bytes> = AxisOf::new("stride", "stride");
-pub(super) const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
+pub(super) const LOAD: Metric = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
 
 /// The usual length of a cache line: the shortest stride at which each place has its own.
 const SHORTEST_STRIDE: Bytes = Bytes(64);
@@ -122,12 +122,13 @@ impl Experiment for Latency {
         let series = Pages::of_machine(results.machine)
             .map(|pages| results.series(&pages.to_string(), LOAD, WORKING_SET, &line(pages)));
         let axes = (
-            axis_of(WORKING_SET),
+            WORKING_SET,
             logarithmic("time of a load", Unit::Nanoseconds),
         );
-        let marks = marks(&capacities(results), results.machine);
-        let title = "Waiting for a load";
-        vec![curves(LOAD, title, axes, series.collect(), marks)]
+        vec![Figure {
+            marks: marks(&capacities(results), results.machine),
+            ..curves(LOAD, "Waiting for a load", axes, series.collect())
+        }]
     }
 }
 
@@ -208,9 +209,7 @@ pub(super) fn capacities(results: &Results) -> Vec<FoundCache> {
 pub(super) fn in_both_pages<'r>(
     results: &'r Results,
 ) -> Option<(Bytes, &'r Estimate, &'r Estimate)> {
-    let base = curve(results, Pages::base(results.machine)?);
-    let huge = curve(results, Pages::huge(results.machine)?);
-    side_by_side(&base, &huge).pop()
+    in_both(results.machine, |pages| curve(results, pages)).pop()
 }
 
 /// A capacity that no documented cache has.

@@ -93,7 +93,7 @@ const WARMING_PASSES: u64 = 8;
 /// bytes of memory in `pages`.
 fn time_loads(
     sampler: &mut Sampler<'_>,
-    metric: Metric<&'static str>,
+    metric: Metric,
     pages: Pages,
     len: usize,
     places: usize,
@@ -109,7 +109,7 @@ fn time_loads(
 /// As [`time_loads`], in memory that is already mapped.
 fn time_loads_from(
     sampler: &mut Sampler<'_>,
-    metric: Metric<&'static str>,
+    metric: Metric,
     memory: &mut Mapping,
     places: usize,
     mut offset: impl FnMut(usize, &mut Random) -> usize,

@@ -3,7 +3,7 @@
 use super::jobs::{self, Job, READ, WRITE};
 use super::{MIB, SHORTEST_LOAD_NS, hierarchy, time_loads_from};
 use crate::estimates::{by_ratio, found, ratio};
-use crate::figures::{bars, linear, names};
+use crate::figures::{bars, linear};
 use crate::prelude::*;
 use instrument::finding::Say;
 use instrument::point::{AxisKind, Level, LevelOf, read_back};
@@ -15,7 +15,7 @@ use std::fmt;
 
 const PROCESSORS: AxisOf<NodeName> = AxisOf::new("processors", "processors of");
 const MEMORY: AxisOf<NodeName> = AxisOf::new("memory", "memory of");
-const LOAD: Metric<&str> = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
+const LOAD: Metric = Metric::time("load", "load").bounded(SHORTEST_LOAD_NS);
 
 /// A node by its number in the system. The level is called `node 0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,12 +107,12 @@ impl Experiment for Nodes {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let nodes = results.levels(PROCESSORS);
-        let figure = |metric: Metric<&'static str>, title: &str| {
+        let figure = |metric: Metric, title: &str| {
             let series = nodes.iter().map(|node| {
                 let label = format!("processors of {node}");
                 results.series(&label, metric, MEMORY, &[PROCESSORS.at(*node)])
             });
-            let axes = (names("memory of"), linear(title, metric.unit));
+            let axes = (MEMORY, linear(title, metric.unit));
             let title = format!("Memory by node: {title}");
             bars(metric, &title, axes, series.collect())
         };
@@ -208,7 +208,7 @@ fn times((.., near, far): &Pair<'_>) -> f64 {
 }
 
 /// Every pair of different nodes whose first one has its own memory.
-fn compared<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<Pair<'r>> {
+fn compared<'r>(results: &'r Results, metric: Metric) -> Vec<Pair<'r>> {
     let of =
         |processors, memory| results.sound(metric, &[PROCESSORS.at(processors), MEMORY.at(memory)]);
     let pairs = results.points.iter().filter_map(|result| {

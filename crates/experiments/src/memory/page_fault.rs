@@ -2,7 +2,7 @@
 
 use super::{SUPPLIED, pages};
 use crate::estimates::{by_ratio, found, grade, known, ratio};
-use crate::figures::{axis_of, bars, scale_of};
+use crate::figures::bars;
 use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
 use crate::prelude::*;
@@ -15,9 +15,9 @@ use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 
 const TOUCH: AxisOf<Touch> = AxisOf::new("touch", "touch");
-const COST: Metric<&str> = Metric::time("cost", "cost of a page");
-const MINOR: Metric<&str> = Metric::fact("minor_faults", "minor faults a page", Unit::Count);
-const MAJOR: Metric<&str> = Metric::fact("major_faults", "major faults a page", Unit::Count);
+const COST: Metric = Metric::time("cost", "cost of a page");
+const MINOR: Metric = Metric::fact("minor_faults", "minor faults a page", Unit::Count);
+const MAJOR: Metric = Metric::fact("major_faults", "major faults a page", Unit::Count);
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Touch {
@@ -137,12 +137,8 @@ impl Experiment for PageFault {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let series = results.series(COST.title, COST, TOUCH, &[]);
-        vec![bars(
-            COST,
-            "Touching a page that is not there yet",
-            (axis_of(TOUCH), scale_of(COST)),
-            vec![series],
-        )]
+        let title = "Touching a page that is not there yet";
+        vec![bars(COST, title, (TOUCH, COST), vec![series])]
     }
 }
 

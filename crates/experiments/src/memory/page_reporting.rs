@@ -11,12 +11,12 @@ use std::hint::black_box;
 
 pub(crate) struct PageReporting;
 
-const JUST_USED: Metric<&str> = Metric::time("just_used", "first touch of a huge page just used");
-const AFTER_IDLING: Metric<&str> = Metric::time(
+const JUST_USED: Metric = Metric::time("just_used", "first touch of a huge page just used");
+const AFTER_IDLING: Metric = Metric::time(
     "after_idling",
     "first touch of a huge page that the host had taken back",
 );
-const TAKEN_BACK: Metric<&str> = Metric::fact(
+const TAKEN_BACK: Metric = Metric::fact(
     "taken_back",
     "share of idle pages that the host had taken back",
     Unit::Share,

@@ -1,5 +1,6 @@
 //! The pages that back a block, as a level of an axis.
 
+use crate::estimates::side_by_side;
 use crate::prelude::*;
 use instrument::finding::Say;
 use instrument::point::{AxisKind, Level, LevelOf, read_back};
@@ -45,6 +46,17 @@ impl Pages {
         let missing = || MeasureError::Unsupported(format!("this machine has no {self}"));
         Ok((found.ok_or_else(missing)?, self.0.0 as usize))
     }
+}
+
+/// Two curves side by side, in base pages and in huge ones, where the machine has both.
+pub(crate) fn in_both<'r, L: Copy + PartialEq>(
+    machine: &Machine,
+    curve: impl Fn(Pages) -> Vec<(L, &'r Estimate)>,
+) -> Vec<(L, &'r Estimate, &'r Estimate)> {
+    let both = Pages::base(machine).zip(Pages::huge(machine));
+    both.map_or_else(Vec::new, |(base, huge)| {
+        side_by_side(&curve(base), &curve(huge))
+    })
 }
 
 impl fmt::Display for Pages {

@@ -3,7 +3,7 @@
 use super::jobs::{self, COPY, Job, READ, WRITE};
 use super::{MIB, SHARE_OF_MEMORY, hierarchy, of_library};
 use crate::estimates::{by_ratio, ratio};
-use crate::figures::{curves, linear};
+use crate::figures::{curves, linear, lines_of};
 use crate::planning::by_profile;
 use crate::prelude::*;
 use crate::together::cpus_for;
@@ -47,10 +47,8 @@ impl Experiment for Parallel {
         let most = setting.machine.topology.threads.unwrap_or(1) as u64;
         let every = by_profile(setting.profile, [1, 8, 8]);
         let is_wanted = |count: &u64| *count <= every || count.is_power_of_two() || *count == most;
-        (1..=most)
-            .filter(is_wanted)
-            .map(|count| Point::new().at(THREADS, Count(count)))
-            .collect()
+        let counts = (1..=most).filter(is_wanted);
+        [Point::new()].by(THREADS, counts.map(Count))
     }
 
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
@@ -71,14 +69,18 @@ impl Experiment for Parallel {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = |job: &Job| results.series(job.name(), job.metric(), THREADS, &[]);
-        let series = Job::ALL.iter().map(series).collect();
+        let jobs = Job::ALL.iter().map(|job| (job.metric(), job.name()));
         let axes = (
             linear("threads", Unit::Count),
             linear("bandwidth of all threads", Unit::BytesPerSecond),
         );
         let title = "Memory bandwidth by number of threads";
-        vec![curves("bandwidth", title, axes, series, Vec::new())]
+        vec![curves(
+            "bandwidth",
+            title,
+            axes,
+            lines_of(results, THREADS, jobs),
+        )]
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::{MIB, MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy, of_block};
 use crate::estimates::{by_ratio, pooled, ratio};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::judging::{ALMOST, NEAR_BEST, about, alike, larger_along};
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
-use instrument::claim::Claim;
+use instrument::claim::{Basis, Claim};
 use instrument::curve::Curve;
 use instrument::definition::Better;
 use kernels::InstructionSet;
@@ -19,9 +19,8 @@ pub(crate) struct Subloop;
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 pub(super) const PIECE_SIZE: AxisOf<Bytes> = AxisOf::new("piece_size", "piece size");
 /// Passes over each piece, where they are not the usual ones.
-const CHOSEN_PASSES: AxisOf<Count> = AxisOf::new("passes", "passes");
-pub(super) const WRITE: Metric<&str> =
-    Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
+pub(super) const CHOSEN_PASSES: AxisOf<Count> = AxisOf::new("passes", "passes");
+pub(super) const WRITE: Metric = Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
 
 /// The blocks of the report, in bytes.
 const BLOCKS: [u64; 2] = [8 * MIB, 32 * MIB];
@@ -43,7 +42,11 @@ const DESIGN: Design = Design {
          is in base pages. `--at passes=1000` makes as many passes as the report."
     ),
     source: "Report E, section 3.3",
-    axes: &[BLOCK_SIZE.axis(), PIECE_SIZE.axis(), CHOSEN_PASSES.axis()],
+    axes: &[
+        BLOCK_SIZE.axis(),
+        PIECE_SIZE.axis(),
+        CHOSEN_PASSES.open(1, 1_000_000).only_if_chosen(),
+    ],
     metrics: &[WRITE],
 };
 
@@ -54,9 +57,8 @@ pub(crate) const CLAIMS: &[Claim] = &[
         key: "pieces_beyond_the_cache_take_three_times",
         says: "Repeated work on a block takes about three times as long in pieces that no cache holds.",
         source: "Report E, section 3.3.2",
-        experiments: &["memory.subloop"],
-        test: |evidence| {
-            let results = &usual(evidence.of("memory.subloop")?);
+        basis: Basis::One("memory.subloop", |results| {
+            let results = &results.without(CHOSEN_PASSES);
             let block = *results.levels(BLOCK_SIZE).last()?;
             // This can be decided only for a block that no cache holds.
             if block.0 < 2 * hierarchy::last_bytes(results.machine) {
@@ -70,15 +72,14 @@ pub(crate) const CLAIMS: &[Claim] = &[
                     other = whole,
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "pieces_below_64_kib_take_longer",
         says: "Repeated work on a block takes longer in pieces below 64 KB than in pieces of 64 KB.",
         source: "Report E, section 3.3.2",
-        experiments: &["memory.subloop"],
-        test: |evidence| {
-            let results = &usual(evidence.of("memory.subloop")?);
+        basis: Basis::One("memory.subloop", |results| {
+            let results = &results.without(CHOSEN_PASSES);
             let of = |block: Bytes| {
                 let curve = curve(results, block);
                 let best = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE);
@@ -91,15 +92,14 @@ pub(crate) const CLAIMS: &[Claim] = &[
             larger_along("pieces of ", &ratios, |[least, most]| {
                 sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
             })
-        },
+        }),
     },
     Claim {
         key: "the_best_piece_is_as_fast_in_8_and_32_mib",
         says: "Cut into the best pieces, blocks of 8 and of 32 MB are written alike.",
         source: "Report E, section 3.3.2",
-        experiments: &["memory.subloop"],
-        test: |evidence| {
-            let results = &usual(evidence.of("memory.subloop")?);
+        basis: Basis::One("memory.subloop", |results| {
+            let results = &results.without(CHOSEN_PASSES);
             let [one, other] = BLOCKS.map(|block| fastest(results, Bytes(block)));
             let (one, other) = (one?, other?);
             alike(ALMOST, one, other, |ratio| {
@@ -107,7 +107,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
                     "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
                 )
             })
-        },
+        }),
     },
 ];
 
@@ -132,10 +132,6 @@ impl Experiment for Subloop {
         blocks
             .flat_map(|block| pieces(block, setting.profile).map(move |piece| point(block, piece)))
             .collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[CHOSEN_PASSES.open(1, 1_000_000).only_if_chosen()] }
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -169,25 +165,24 @@ impl Experiment for Subloop {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let results = &usual(results);
+        let results = &results.without(CHOSEN_PASSES);
         let largest = results.levels(BLOCK_SIZE).into_iter().next_back();
         let found = largest.and_then(|block| best_piece(results, block));
         found.into_iter().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let results = &usual(results);
+        let results = &results.without(CHOSEN_PASSES);
         let series = results.levels(BLOCK_SIZE).into_iter().map(|block| {
             let label = format!("block of {block}");
             results.series(&label, WRITE, PIECE_SIZE, &[BLOCK_SIZE.at(block)])
         });
-        let axes = (
-            axis_of(PIECE_SIZE),
-            logarithmic("bandwidth", Unit::BytesPerSecond),
-        );
+        let axes = (PIECE_SIZE, logarithmic("bandwidth", Unit::BytesPerSecond));
         let title = format!("A block written {PASSES} times, piece by piece");
-        let marks = hierarchy::marks(&[], results.machine);
-        vec![curves(WRITE, &title, axes, series.collect(), marks)]
+        vec![Figure {
+            marks: hierarchy::marks(&[], results.machine),
+            ..curves(WRITE, &title, axes, series.collect())
+        }]
     }
 }
 
@@ -202,11 +197,6 @@ fn pieces(block: u64, profile: Profile) -> impl Iterator<Item = u64> {
     let step = by_profile(profile, [3, 2, 1]);
     let powers = powers(SMALLEST_PIECE, block / 2).step_by(step);
     powers.chain([block])
-}
-
-/// The points with the usual number of passes.
-pub(super) fn usual<'r>(results: &Results<'r>) -> Results<'r> {
-    results.only(|point| point.get(CHOSEN_PASSES.name()).is_none())
 }
 
 pub(super) fn curve<'r>(results: &'r Results, block: Bytes) -> Vec<(Bytes, &'r Estimate)> {

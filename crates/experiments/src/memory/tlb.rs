@@ -1,10 +1,10 @@
 //! `memory.tlb`: the number of pages that a program can use before address translation costs time.
 
 pub(super) use super::pages::AXIS as PAGES;
-use super::pages::Pages;
+use super::pages::{Pages, in_both};
 use super::{SHARE_OF_MEMORY, time_loads};
-use crate::estimates::{ratio, side_by_side};
-use crate::figures::{axis_of, curves, linear};
+use crate::estimates::ratio;
+use crate::figures::{curves, linear, lines};
 use crate::judging::above_from;
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
@@ -13,7 +13,7 @@ use instrument::statistics::random::Random;
 pub(crate) struct Tlb;
 
 pub(super) const STRIDES: AxisOf<Count> = AxisOf::new("strides", "places, 4 KiB apart");
-pub(super) const LOAD: Metric<&str> = Metric::time("load", "load");
+pub(super) const LOAD: Metric = Metric::time("load", "load");
 
 /// The distance of the places, in bytes: the smallest page of every machine, so that both page sizes
 /// use the same places.
@@ -102,28 +102,17 @@ impl Experiment for Tlb {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = Pages::of_machine(results.machine)
-            .map(|pages| results.series(&pages.to_string(), LOAD, STRIDES, &[PAGES.at(pages)]));
-        let axes = (
-            axis_of(STRIDES),
-            linear("time of a load", Unit::Nanoseconds),
-        );
-        let title = "Loads from many pages";
-        vec![curves(LOAD, title, axes, series.collect(), Vec::new())]
+        let axes = (STRIDES, linear("time of a load", Unit::Nanoseconds));
+        let lines = lines(results, LOAD, STRIDES, PAGES, &[]);
+        vec![curves(LOAD, "Loads from many pages", axes, lines)]
     }
 }
 
 /// The numbers of places that were measured in both page sizes, with their loads in base and in huge
 /// pages.
 fn pairs<'r>(results: &'r Results) -> Vec<(Count, &'r Estimate, &'r Estimate)> {
-    let curve = |pages: Option<Pages>| {
-        pages.map_or_else(Vec::new, |pages| {
-            results.along(STRIDES, LOAD, &[PAGES.at(pages)])
-        })
-    };
-    let base = curve(Pages::base(results.machine));
-    let huge = curve(Pages::huge(results.machine));
-    side_by_side(&base, &huge)
+    let curve = |pages| results.along(STRIDES, LOAD, &[PAGES.at(pages)]);
+    in_both(results.machine, curve)
 }
 
 /// The most places that were measured in both page sizes, and their loads in base and in huge pages.

@@ -15,7 +15,7 @@ use crate::judging::{
 use crate::memory::pages::Pages;
 use crate::optimisation::{OPTIMISATION, Optimisation};
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement};
+use instrument::claim::{Basis, Claim, Judgement};
 
 /// Hundreds are more than one hundred and less than ten.
 const HUNDREDS: f64 = 316.0;
@@ -29,23 +29,24 @@ pub(crate) const ALL: &[Claim] = &[
         key: "malloc_needs_no_system_call",
         says: "Allocating and freeing memory is several times faster than a system call.",
         source: "Report E, section 5: 11.69 against 1.49 million a second",
-        experiments: &[CALLS.id],
-        test: |evidence| faster(evidence, 3.0, MALLOC, SYSTEM_CALL),
+        basis: Basis::One(CALLS.id, |results| {
+            faster(results, 3.0, MALLOC, SYSTEM_CALL)
+        }),
     },
     Claim {
         key: "streams_cost_more_than_descriptors",
         says: "Opening a file as a stream of the C library costs more than opening a descriptor.",
         source: "Report E, section 5: 0.0946 against 0.3895 million a second",
-        experiments: &[CALLS.id],
-        test: |evidence| faster(evidence, FASTER, (Call::Open, "open and close"), STREAM),
+        basis: Basis::One(CALLS.id, |results| {
+            faster(results, FASTER, (Call::Open, "open and close"), STREAM)
+        }),
     },
     Claim {
         key: "a_process_costs_hundreds_of_calls",
         says: "A new process costs as much as hundreds of system calls.",
         source: "Report E, section 5: 0.0033 against 1.4867 million a second",
-        experiments: &[CALLS.id],
-        test: |evidence| {
-            let ratios = rates_over(evidence, Call::Getpid, Call::Fork)?;
+        basis: Basis::One(CALLS.id, |results| {
+            let ratios = rates_over(results, Call::Getpid, Call::Fork);
             about_along(HUNDREDS, OF_HUNDREDS, &ratios, |[least, most]| {
                 let [least, most] = [least, most].map(|times| times.in_unit(Unit::Count));
                 sentence!(
@@ -53,36 +54,32 @@ pub(crate) const ALL: &[Claim] = &[
                      times."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "spawning_beats_forking",
         says: "To start a program, posix_spawn is faster than fork and exec.",
         source: "folklore",
-        experiments: &[CALLS.id],
-        test: |evidence| {
+        basis: Basis::One(CALLS.id, |results| {
             let fork = (Call::ForkExec, "fork and exec");
-            faster(evidence, FASTER, (Call::Spawn, "posix_spawn"), fork)
-        },
+            faster(results, FASTER, (Call::Spawn, "posix_spawn"), fork)
+        }),
     },
     Claim {
         key: "the_clock_needs_no_system_call",
         says: "Reading the clock needs no system call, and takes a fraction of the time of one.",
         source: "folklore",
-        experiments: &[CALLS.id],
-        test: |evidence| {
+        basis: Basis::One(CALLS.id, |results| {
             let library = (Call::Clock, "clock_gettime through the library");
             let kernel = (Call::ClockSyscall, "as a system call");
-            faster(evidence, 2.0, library, kernel)
-        },
+            faster(results, 2.0, library, kernel)
+        }),
     },
     Claim {
         key: "forking_is_free_of_size",
         says: "Since pages are copied only when written, a fork costs the same for processes of any size.",
         source: "folklore",
-        experiments: &[FORK_SIZE.id],
-        test: |evidence| {
-            let results = evidence.of(FORK_SIZE.id)?;
+        basis: Basis::One(FORK_SIZE.id, |results| {
             let of = |pages| {
                 let sizes = fork_size::by_size(results, pages);
                 let growth = ratio(sizes.last()?.1, sizes.first()?.1)?;
@@ -95,16 +92,14 @@ pub(crate) const ALL: &[Claim] = &[
                 "A fork of the largest parent measured takes {least} to {most} as long as of the smallest, \
                  the latter in {pages}."
             );
-            Some(decided(ruling, Finding::new("because", said)))
-        },
+            Some(decided(ruling, said))
+        }),
     },
     Claim {
         key: "threads_switch_faster_than_processes",
         says: "Switching between threads is faster than switching between processes.",
         source: "folklore",
-        experiments: &[SWITCH.id],
-        test: |evidence| {
-            let results = evidence.of(SWITCH.id)?;
+        basis: Basis::One(SWITCH.id, |results| {
             let of = |placement: &Placement| {
                 let switch = |kind| pair(results, kind, *placement);
                 let times = ratio(switch(Kind::Processes)?, switch(Kind::Threads)?)?;
@@ -117,15 +112,13 @@ pub(crate) const ALL: &[Claim] = &[
                      {few}, and {most} on {many}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "epoll_is_free_of_number",
         says: "A wait by epoll costs the same for any number of descriptors.",
         source: "folklore",
-        experiments: &[POLL.id],
-        test: |evidence| {
-            let results = evidence.of(POLL.id)?;
+        basis: Basis::One(POLL.id, |results| {
             let waits = poll::by_count(results, poll::Call::Epoll);
             let (&(few, fewest), rest) = waits.split_first()?;
             let ratios = rest
@@ -137,15 +130,13 @@ pub(crate) const ALL: &[Claim] = &[
                     "A wait by epoll takes {least} to {most} as long with more descriptors as with {few}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "two_cores_talk_faster_than_one",
         says: "Two processes answer each other faster when each has a core of its own, by any means.",
         source: "folklore",
-        experiments: &[IPC.id],
-        test: |evidence| {
-            let results = evidence.of(IPC.id)?;
+        basis: Basis::One(IPC.id, |results| {
             let of = |means: &Mechanism| {
                 let answer = |placement| round_trip(results, *means, placement);
                 let (one, two) = (answer(Placement::OneCore)?, answer(Placement::TwoCores)?);
@@ -158,15 +149,13 @@ pub(crate) const ALL: &[Claim] = &[
                      {slow}, and {most} as fast by {fast}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "unix_sockets_beat_tcp",
         says: "On one machine, Unix sockets are faster than TCP.",
         source: "folklore",
-        experiments: &[IPC.id],
-        test: |evidence| {
-            let results = evidence.of(IPC.id)?;
+        basis: Basis::One(IPC.id, |results| {
             let of = |placement: &Placement| {
                 let trip = |means| round_trip(results, means, *placement);
                 let trips = trip(Mechanism::Tcp).zip(trip(Mechanism::UnixSocket));
@@ -183,15 +172,13 @@ pub(crate) const ALL: &[Claim] = &[
                      {slow}, and {most} as fast in the best, of {fast}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "shared_memory_moves_most",
         says: "Shared memory moves data faster than any means that needs system calls.",
         source: "folklore",
-        experiments: &[IPC.id],
-        test: |evidence| {
-            let results = evidence.of(IPC.id)?;
+        basis: Basis::One(IPC.id, |results| {
             let of = |placement: &Placement| {
                 let stream = |means| by_message(results, BANDWIDTH, means, *placement);
                 let others = [Mechanism::Pipe, Mechanism::UnixSocket, Mechanism::Tcp];
@@ -207,7 +194,7 @@ pub(crate) const ALL: &[Claim] = &[
                      another means at worst, on {slow}, and {most} at best, on {fast}."
                 )
             })
-        },
+        }),
     },
 ];
 
@@ -218,17 +205,14 @@ const STREAM: (Call, &str) = (Call::Fopen, "fopen and fclose");
 /// Judges "`one` can be called more than `factor` times as often as `other`", each with its name, at every level of
 /// optimisation.
 fn faster(
-    evidence: &Evidence<'_>,
+    results: &Results<'_>,
     factor: f64,
     (one, one_name): (Call, &str),
     (other, other_name): (Call, &str),
 ) -> Option<Judgement> {
-    let ratios = rates_over(evidence, one, other)?;
+    let ratios = rates_over(results, one, other);
     let ruling = throughout(ratios.iter().map(|(_, ratio)| exceeds(ratio, factor)));
-    let (one, other) = {
-        let results = evidence.of(CALLS.id)?;
-        (rate(results, one)?, rate(results, other)?)
-    };
+    let (one, other) = { (rate(results, one)?, rate(results, other)?) };
     let [(_, least), (_, most)] = extremes(&ratios)?;
     let said = if ratios.len() > 1 {
         sentence!(
@@ -238,20 +222,16 @@ fn faster(
     } else {
         sentence!("{one_name}: {one}; {other_name}: {other}; {most} as many.")
     };
-    let because = Finding::new("because", said)
-        .with_number("one", one)
-        .with_number("other", other)
-        .with_number("ratio", most);
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("one", one)
+            .with_number("other", other)
+            .with_number("ratio", most),
+    )
 }
 
 /// The rate of one call over that of another, by the level of optimisation of the loop around them.
-fn rates_over(
-    evidence: &Evidence<'_>,
-    one: Call,
-    other: Call,
-) -> Option<Vec<(Optimisation, Quantity)>> {
-    let results = evidence.of(CALLS.id)?;
+fn rates_over(results: &Results<'_>, one: Call, other: Call) -> Vec<(Optimisation, Quantity)> {
     let of = |call: Call| results.along(OPTIMISATION, RATE, &[CALL.at(call)]);
-    Some(ratios(&of(one), &of(other)))
+    ratios(&of(one), &of(other))
 }

@@ -1,7 +1,7 @@
 //! `process.fork_size`: the cost of a fork as the process that forks grows.
 
-use crate::estimates::{by_ratio, grade, ratio, side_by_side};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::estimates::{by_ratio, found, grade, ratio};
+use crate::figures::{curves, lines};
 use crate::memory::pages::{self, AXIS as PAGES, Pages};
 use crate::prelude::*;
 use platform::call;
@@ -10,7 +10,7 @@ use platform::memory::Mapping;
 pub(crate) struct ForkSize;
 
 const SIZE: AxisOf<Bytes> = AxisOf::new("resident_size", "resident size");
-const COST: Metric<&str> = Metric::time("cost", "fork+exit+wait");
+const COST: Metric = Metric::time("cost", "fork+exit+wait");
 
 const MIB: u64 = 1 << 20;
 /// A process takes at most one part in this many of the available memory.
@@ -70,22 +70,19 @@ impl Experiment for ForkSize {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let (base, huge) = (Pages::base(results.machine), Pages::huge(results.machine));
+        let base = Pages::base(results.machine);
         let growth = base.and_then(|pages| growth(results, pages));
-        let gain = base
-            .zip(huge)
-            .and_then(|(base, huge)| gain(results, base, huge));
-        growth.into_iter().chain(gain).collect()
+        found([growth, gain(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let lines = Pages::of_machine(results.machine).map(|pages| {
-            let label = pages.to_string();
-            results.series(&label, COST, SIZE, &[PAGES.at(pages)])
-        });
-        let axes = (axis_of(SIZE), scale_of(COST));
         let title = "Cost of a fork by the memory of its parent";
-        vec![curves(COST, title, axes, lines.collect(), Vec::new())]
+        vec![curves(
+            COST,
+            title,
+            (SIZE, COST),
+            lines(results, COST, SIZE, PAGES, &[]),
+        )]
     }
 }
 
@@ -118,13 +115,15 @@ fn growth(results: &Results, pages: Pages) -> Option<Finding> {
 }
 
 /// The saving by huge pages at the largest size that was measured with both.
-fn gain(results: &Results, base_page: Pages, huge_page: Pages) -> Option<Finding> {
-    let both = side_by_side(&by_size(results, base_page), &by_size(results, huge_page));
+fn gain(results: &Results) -> Option<Finding> {
+    let both = pages::in_both(results.machine, |pages| by_size(results, pages));
     let &(size, base, huge) = both.last()?;
     let times = ratio(base, huge)?;
     let said = sentence!(
         "A fork of a process that has touched {size} in {base_page} takes {base}, {times} as long as \
-         in {huge_page}."
+         in {huge_page}.",
+        base_page = Pages::base(results.machine)?,
+        huge_page = Pages::huge(results.machine)?,
     );
     Some(by_ratio("huge_pages", said, &times).weighing(0.8))
 }

@@ -11,7 +11,7 @@ mod scale;
 mod switch;
 mod wakeup;
 
-use crate::other_core::cpu_of_another_core;
+use crate::other_core::needed_cpu_of_another_core;
 use crate::prelude::*;
 use instrument::experiment::Experiment;
 use platform::placement::{current_cpu, pin_to};
@@ -53,11 +53,7 @@ impl Placement {
         pin_to(&[here])?;
         let there = match self {
             Self::OneCore => here,
-            Self::TwoCores => cpu_of_another_core()?.ok_or_else(|| {
-                MeasureError::Unsupported(
-                    "this process may use only one core, so it cannot measure between two".into(),
-                )
-            })?,
+            Self::TwoCores => needed_cpu_of_another_core()?,
         };
         if here != there {
             sampler.remark(format!("between the processors {here} and {there}"));

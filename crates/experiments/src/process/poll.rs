@@ -1,7 +1,7 @@
 //! `process.poll`: the cost of a wait for one of many descriptors.
 
-use crate::estimates::{found, grade, ratio, ratios, side_by_side};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::estimates::{by_ratio, found, grade, ratio, ratios, side_by_side};
+use crate::figures::{curves, lines};
 use crate::judging::above_from;
 use crate::prelude::*;
 use instrument::curve::Onset;
@@ -14,8 +14,8 @@ pub(crate) struct Poll;
 
 const DESCRIPTORS: AxisOf<Count> = AxisOf::new("descriptors", "descriptors");
 const CALL: AxisOf<Call> = AxisOf::new("call", "call");
-const WAIT: Metric<&str> = Metric::time("wait", "wait");
-const REGISTER: Metric<&str> = Metric::time("register", "adding and removing one descriptor");
+const WAIT: Metric = Metric::time("wait", "wait");
+const REGISTER: Metric = Metric::time("register", "adding and removing one descriptor");
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
@@ -44,7 +44,7 @@ pub(super) const DESIGN: Design = Design {
              epoll_ctl with one eventfd more. Sockets and pipes cost a little more for each \
              descriptor than eventfds. Nothing sleeps; process.wakeup measures that.",
     source: "common practice, after lmbench's lat_select",
-    axes: &[DESCRIPTORS.axis(), CALL.axis()],
+    axes: &[DESCRIPTORS.open(1, MOST), CALL.axis()],
     metrics: &[WAIT, REGISTER],
 };
 
@@ -60,12 +60,8 @@ impl Experiment for Poll {
         };
         let is_allowed = |count: &u64| most_descriptors().is_none_or(|most| count + SPARE <= most);
         let counts = counts.iter().copied().filter(is_allowed);
-        let by_both = |count| Call::ALL.iter().map(move |call| point(count, *call));
-        counts.flat_map(by_both).collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[DESCRIPTORS.open(1, MOST)] }
+        let counts = [Point::new()].by(DESCRIPTORS, counts.map(Count));
+        counts.by(CALL, Call::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -97,17 +93,10 @@ impl Experiment for Poll {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let calls = Call::ALL.iter();
-        let lines =
-            calls.map(|call| results.series(call.name(), WAIT, DESCRIPTORS, &[CALL.at(*call)]));
-        let axes = (axis_of(DESCRIPTORS), scale_of(WAIT));
         let title = "Cost of a wait by the number of descriptors";
-        vec![curves(WAIT, title, axes, lines.collect(), Vec::new())]
+        let lines = lines(results, WAIT, DESCRIPTORS, CALL, &[]);
+        vec![curves(WAIT, title, (DESCRIPTORS, WAIT), lines)]
     }
-}
-
-fn point(count: u64, call: Call) -> Point {
-    Point::new().at(DESCRIPTORS, Count(count)).at(CALL, call)
 }
 
 /// This many descriptors, of which the middle one is ready at all times. A poll takes several times as
@@ -173,11 +162,7 @@ fn registering(results: &Results) -> Option<Finding> {
          it: use poll for a descriptor that is waited for once."
     );
     let follows = times.extent().low > 1.0;
-    follows.then(|| {
-        Finding::new("register", said)
-            .graded(grade(&times, 1.0))
-            .weighing(0.4)
-    })
+    follows.then(|| by_ratio("register", said, &times).weighing(0.4))
 }
 
 #[cfg(test)]

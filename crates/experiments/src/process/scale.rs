@@ -1,7 +1,7 @@
 //! `process.scale`: the same system call on one, several and all processors at once.
 
 use crate::estimates::ratio;
-use crate::figures::{curves, linear, logarithmic};
+use crate::figures::{curves, linear, lines_of, logarithmic};
 use crate::prelude::*;
 use crate::together::{cpus_for, on_cpus, several_cpus, usable_cpus};
 use platform::call::{self, CallPath};
@@ -37,7 +37,7 @@ enum Call {
     CreateFile,
 }
 
-const fn rate(name: &'static str, title: &'static str) -> Metric<&'static str> {
+const fn rate(name: &'static str, title: &'static str) -> Metric {
     Metric::rate(name, title).bounded(MOST_PER_SECOND)
 }
 
@@ -53,7 +53,7 @@ impl Call {
     }
 
     /// The rate of all threads together.
-    const fn metric(self) -> Metric<&'static str> {
+    const fn metric(self) -> Metric {
         match self {
             Self::Getpid => rate("getpid", "getpid"),
             Self::Open => rate("open_close", "open+close"),
@@ -105,8 +105,7 @@ impl Experiment for Scale {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let counts = counts(usable_cpus(setting).len() as u64).into_iter();
-        let point = |count| Point::new().at(THREADS, Count(count));
-        counts.map(point).collect()
+        [Point::new()].by(THREADS, counts.map(Count))
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -137,15 +136,18 @@ impl Experiment for Scale {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let calls = Call::ALL.iter();
-        let series = calls.map(|call| results.series(call.name(), call.metric(), THREADS, &[]));
+        let calls = Call::ALL.iter().map(|call| (call.metric(), call.name()));
         let axes = (
             linear("threads", Unit::Count),
             logarithmic("calls of all threads", Unit::OperationsPerSecond),
         );
-        let series = series.filter(|it| !it.points.is_empty()).collect();
         let title = "Calls by number of threads";
-        vec![curves("rate", title, axes, series, Vec::new())]
+        vec![curves(
+            "rate",
+            title,
+            axes,
+            lines_of(results, THREADS, calls),
+        )]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{PLACEMENT, Placement, Sides};
 use crate::estimates::{found, ratio};
-use crate::figures::{axis_of, bars, curves, scale_of};
+use crate::figures::{bars, curves, lines};
 use crate::prelude::*;
 use kernels::InstructionSet;
 use platform::clock::now_ns;
@@ -18,9 +18,9 @@ const KIND: AxisOf<Kind> = AxisOf::new("kind", "kind");
 const COUNT: AxisOf<Count> = AxisOf::new("count", "number");
 const WORKING_SET: AxisOf<Bytes> = AxisOf::new("working_set", "working set");
 
-const SWITCH: Metric<&str> = Metric::time("switch", "context switch");
-const PASS: Metric<&str> = Metric::time("pass", "pass of the token");
-const ALONE: Metric<&str> = Metric::time("alone", "pass without a switch");
+const SWITCH: Metric = Metric::time("switch", "context switch");
+const PASS: Metric = Metric::time("pass", "pass of the token");
+const ALONE: Metric = Metric::time("alone", "pass without a switch");
 
 const TWO: Count = Count(2);
 const NOTHING: Bytes = Bytes(0);
@@ -148,7 +148,7 @@ impl Experiment for Switch {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let lines = Kind::ALL.iter().flat_map(|kind| {
+        let by_number = Kind::ALL.iter().flat_map(|kind| {
             let working_sets = results.levels(WORKING_SET).into_iter();
             working_sets.map(move |bytes| {
                 let levels = [
@@ -159,24 +159,20 @@ impl Experiment for Switch {
                 results.series(&format!("{kind}, {bytes}"), SWITCH, COUNT, &levels)
             })
         });
-        let lines = lines.filter(|line| line.points.len() > 1).collect();
-        let placements = Kind::ALL.iter().map(|kind| {
-            let levels = [KIND.at(*kind), COUNT.at(TWO), WORKING_SET.at(NOTHING)];
-            results.series(kind.name(), SWITCH, PLACEMENT, &levels)
-        });
+        let by_number = by_number.filter(|line| line.points.len() > 1);
+        let pairs = [COUNT.at(TWO), WORKING_SET.at(NOTHING)];
         vec![
             curves(
                 "number",
                 "Context switches on one core",
-                (axis_of(COUNT), scale_of(SWITCH)),
-                lines,
-                Vec::new(),
+                (COUNT, SWITCH),
+                by_number.collect(),
             ),
             bars(
                 PLACEMENT,
                 "Context switches between two on one core and on two",
-                (axis_of(PLACEMENT), scale_of(SWITCH)),
-                placements.collect(),
+                (PLACEMENT, SWITCH),
+                lines(results, SWITCH, PLACEMENT, KIND, &pairs),
             ),
         ]
     }
@@ -185,7 +181,7 @@ impl Experiment for Switch {
 /// Times rounds of a ring of `count` members; returns the median time of a pass in ns.
 fn time_rounds(
     sampler: &mut Sampler<'_>,
-    metric: Metric<&'static str>,
+    metric: Metric,
     count: usize,
     first: &mut Member,
 ) -> Result<f64, MeasureError> {
@@ -376,30 +372,4 @@ fn crowd(results: &Results) -> Option<Finding> {
     );
     let follows = times.differs_from(1.0) && times.value > 1.0 && working_set > NOTHING;
     follows.then(|| Finding::new("crowd", said).weighing(0.5))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{figures, measured};
-    use instrument::results::PointResult;
-
-    fn at(kind: Kind, count: u64, working_set: u64, placement: Placement, ns: f64) -> PointResult {
-        let point = point_of(kind, Count(count), Bytes(working_set), placement);
-        measured(point, &[(SWITCH, ns)])
-    }
-
-    #[test]
-    fn figures_have_a_line_for_each_working_set_with_several_numbers() {
-        let points = vec![
-            at(Kind::Processes, 2, 0, Placement::OneCore, 1500.0),
-            at(Kind::Processes, 8, 0, Placement::OneCore, 1600.0),
-            at(Kind::Processes, 32, 65536, Placement::OneCore, 9000.0),
-            at(Kind::Processes, 2, 0, Placement::TwoCores, 6000.0),
-        ];
-        let figures = figures(&Switch, points);
-        assert_eq!(figures[0].series.len(), 1);
-        assert_eq!(figures[0].series[0].label, "processes, 0 B");
-        assert_eq!(figures[1].series[0].points.len(), 2);
-    }
 }

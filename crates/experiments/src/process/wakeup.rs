@@ -1,8 +1,8 @@
 //! `process.wakeup`: the lateness of a sleeper.
 
 use crate::estimates::{found, ratio};
-use crate::figures::{axis_of, bars, scale_of};
-use crate::other_core::cpu_of_another_core;
+use crate::figures::bars;
+use crate::other_core::needed_cpu_of_another_core;
 use crate::prelude::*;
 use instrument::quantity::Nanoseconds;
 use platform::clock::now_ns;
@@ -17,7 +17,7 @@ pub(crate) struct Wakeup;
 
 const WAKER: AxisOf<Waker> = AxisOf::new("waker", "woken by");
 const LOAD: AxisOf<Load> = AxisOf::new("load", "processor");
-const LATE: Metric<&str> = Metric::time("late", "late by");
+const LATE: Metric = Metric::time("late", "late by");
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Waker {
@@ -80,11 +80,8 @@ impl Experiment for Wakeup {
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let point = |waker| {
-            let loads = Load::ALL.iter();
-            loads.map(move |load| Point::new().at(WAKER, waker).at(LOAD, *load))
-        };
-        Waker::of(System::here()).flat_map(point).collect()
+        let wakers = [Point::new()].by(WAKER, Waker::of(System::here()));
+        wakers.by(LOAD, Load::ALL)
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -115,9 +112,8 @@ impl Experiment for Wakeup {
             let label = format!("{load} processor");
             results.series(&label, LATE, WAKER, &[LOAD.at(*load)])
         });
-        let axes = (axis_of(WAKER), scale_of(LATE));
         let title = "How late a sleeper runs";
-        vec![bars(LATE, title, axes, series.collect())]
+        vec![bars(LATE, title, (WAKER, LATE), series.collect())]
     }
 }
 
@@ -189,11 +185,7 @@ impl Sleeper {
 }
 
 fn by_thread(sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-    let cpu = cpu_of_another_core()?.ok_or_else(|| {
-        MeasureError::Unsupported(
-            "this process may use only one core, so no thread on another core can wake it".into(),
-        )
-    })?;
+    let cpu = needed_cpu_of_another_core()?;
     let sleeper = Sleeper::default();
     next_to(
         cpu,

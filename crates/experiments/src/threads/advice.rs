@@ -5,7 +5,7 @@ use crate::advising::{Ways, as_usual};
 use crate::judging::{MARGIN, exceeds};
 use crate::prelude::*;
 use instrument::advice::{Action, Advice, Audience, Rule};
-use instrument::claim::{Evidence, Ruling};
+use instrument::claim::{Basis, Ruling};
 
 const LOCKS: &str = "threads.lock";
 /// Digits of an advised length: it follows from sections ten times as long as one another.
@@ -16,8 +16,7 @@ pub(crate) const ALL: &[Rule] = &[Rule {
     title: "length of sections up to which kernel threads should spin for a lock",
     audience: Audience::Programs,
     unit: Some(Unit::Nanoseconds),
-    experiments: &[LOCKS],
-    find: spin_up_to,
+    basis: Basis::One(LOCKS, spin_up_to),
     act: |value, _| {
         let length = Quantity::nanoseconds(value.number().unwrap_or_default() as f64);
         Action::Code(sentence!(
@@ -28,8 +27,7 @@ pub(crate) const ALL: &[Rule] = &[Rule {
 
 /// The longest section up to which spinning wins at every measured length; 0 where it wins at none.
 /// Undecided where it wins again in longer sections, or where the shortest is not decided.
-fn spin_up_to(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(LOCKS)?;
+fn spin_up_to(results: &Results<'_>) -> Option<Advice> {
     let step_ns = lock::step_ns(results)?;
     let section = |steps: u64| Quantity::nanoseconds(two_digits(steps as f64 * step_ns) as f64);
     let lengths = lock::spin_and_block(results).map(|(steps, other, usual)| {

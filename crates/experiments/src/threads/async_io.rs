@@ -1,7 +1,7 @@
 //! `threads.async_io`: other threads run while one waits for a file.
 
 use super::kind::UserThreads;
-use crate::figures::{axis_of, bars, logarithmic};
+use crate::figures::{bars, lines_of, logarithmic};
 use crate::prelude::*;
 
 pub(crate) struct AsyncIo;
@@ -17,9 +17,9 @@ pub(super) enum Backend {
 /// A step of the thread that waits.
 pub(super) struct Step {
     does: &'static str,
-    pub(super) time: Metric<&'static str>,
+    pub(super) time: Metric,
     /// The turns that the other thread had in that time.
-    pub(super) turns: Metric<&'static str>,
+    pub(super) turns: Metric,
 }
 
 pub(super) const STEPS: [Step; 3] = [WRITE, SYNC, READ];
@@ -81,8 +81,7 @@ impl Experiment for AsyncIo {
             Profile::Quick => &[Backend::Automatic],
             Profile::Standard | Profile::Thorough => Backend::ALL,
         };
-        let point = |backend: &Backend| Point::new().at(BACKEND, *backend);
-        backends.iter().map(point).collect()
+        [Point::new()].by(BACKEND, backends)
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -90,12 +89,12 @@ impl Experiment for AsyncIo {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let figure = |key, title, metric: fn(&Step) -> Metric<&'static str>| {
-            let series = |step: &Step| results.series(step.does, metric(step), BACKEND, &[]);
-            let axes = (axis_of(BACKEND), logarithmic(key, metric(&WRITE).unit));
-            bars(key, title, axes, STEPS.iter().map(series).collect())
+        let figure = |key, title, metric: fn(&Step) -> Metric| {
+            let steps = STEPS.map(|step| (metric(&step), step.does));
+            let axes = (BACKEND, logarithmic(key, metric(&WRITE).unit));
+            bars(key, title, axes, lines_of(results, BACKEND, steps))
         };
-        let turns: fn(&Step) -> Metric<&'static str> = |step| step.turns;
+        let turns: fn(&Step) -> Metric = |step| step.turns;
         vec![
             figure("time", "What the waiting thread sees", |step| step.time),
             figure("turns", "Turns of the other thread in that time", turns),

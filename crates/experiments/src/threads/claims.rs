@@ -16,7 +16,7 @@ use crate::judging::{
     larger_along_by, larger_among, opposite, throughout,
 };
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
 use instrument::point::LevelOf;
 
 const LOCKS: &str = "threads.lock";
@@ -45,58 +45,53 @@ pub(crate) const ALL: &[Claim] = &[
         key: "spinning_collapses_where_threads_yield",
         says: "If threads of one worker yield inside the lock, a spin lock is ruinous.",
         source: "Report D, Table 1: 77.6 s against 969 µs with 99 threads",
-        experiments: &[LOCKS],
-        test: |evidence| {
+        basis: Basis::One(LOCKS, |results| {
             let mut ratios = runs(
-                evidence,
+                results,
                 Body::SimpleYield,
                 LockType::SpinLock,
                 LockType::Lock,
-            )?;
+            );
             // A thread that is alone has nobody to yield to.
             ratios.retain(|(threads, _)| threads.0 > 1);
             larger_along_by(RUINOUS, "a thread count of ", &ratios, of_spinning)
-        },
+        }),
     },
     Claim {
         key: "spinning_wins_where_nobody_yields",
         says: "If no thread yields inside the lock, a spin lock is faster than one that blocks.",
         source: "Report D, Table 1: 341 against 517 µs with 99 threads",
-        experiments: &[LOCKS],
-        test: |evidence| {
-            let ratios = runs(evidence, Body::Simple, LockType::Lock, LockType::SpinLock)?;
+        basis: Basis::One(LOCKS, |results| {
+            let ratios = runs(results, Body::Simple, LockType::Lock, LockType::SpinLock);
             larger_along("a thread count of ", &ratios, |[least, most]| {
                 sentence!("A run takes {least} to {most} as long with a lock that blocks.")
             })
-        },
+        }),
     },
     Claim {
         key: "within_a_slice_both_locks_are_alike",
         says: "If threads compute inside the lock for less than a slice, one that spins and one that \
                blocks take almost the same time.",
         source: "Report D, Table 1: 2152 and 2294 µs with 99 threads",
-        experiments: &[LOCKS],
-        test: |evidence| {
+        basis: Basis::One(LOCKS, |results| {
             let (one, other) = (LockType::SpinLock, LockType::Lock);
-            let ratios = runs(evidence, Body::complex(1000), one, other)?;
+            let ratios = runs(results, Body::complex(1000), one, other);
             alike_along(ALMOST, &ratios, of_spinning)
-        },
+        }),
     },
     Claim {
         key: "the_slice_decides_between_spinning_and_blocking",
         says: "On one processor, spinning is generally faster if a section is shorter than a slice, and blocking if \
                it is longer.",
         source: "Report D, size of a critical section",
-        experiments: &[LOCKS],
-        test: slice_decides,
+        basis: Basis::One(LOCKS, slice_decides),
     },
     Claim {
         key: "many_io_threads_close_the_gap",
         says: "With 90 I/O threads, synchronous and asynchronous I/O take almost the same time.",
         source: "Report D, Table 2: 208 920 and 206 022 µs",
-        experiments: &[IO],
-        test: |evidence| {
-            let results = &io::usual(evidence.of(IO)?);
+        basis: Basis::One(IO, |results| {
+            let results = &results.without(io::WORKLOAD);
             let of = |mode| {
                 let levels = [
                     io::MODE.at(mode),
@@ -111,15 +106,14 @@ pub(crate) const ALL: &[Claim] = &[
                     "90 threads write and read: {one} asynchronously, {other} synchronously, {ratio}."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "more_io_threads_favour_asynchronous_io",
         says: "With more than 90 I/O threads, asynchronous I/O is faster.",
         source: "Report D, Table 2: \"following the trend\"",
-        experiments: &[IO],
-        test: |evidence| {
-            let results = &io::usual(evidence.of(IO)?);
+        basis: Basis::One(IO, |results| {
+            let results = &results.without(io::WORKLOAD);
             let runs = |mode| along(results, io::IO_THREADS, Sweep::ReportedThreads, mode);
             let both = side_by_side(&runs(Mode::Synchronous), &runs(Mode::Asynchronous));
             let (threads, one, other) = both.into_iter().next_back()?;
@@ -131,114 +125,106 @@ pub(crate) const ALL: &[Claim] = &[
                     )
                 })
             })?
-        },
+        }),
     },
     Claim {
         key: "one_io_thread_is_slower_asynchronously",
         says: "One I/O thread next to one that computes takes longer asynchronously, whatever it transfers.",
         source: "Report D, Table 2, first sweep",
-        experiments: &[IO],
-        test: |evidence| sweep(evidence, io::LENGTH, Sweep::ReportedLengths, "lengths of "),
+        basis: Basis::One(IO, |results| {
+            sweep(results, io::LENGTH, Sweep::ReportedLengths, "lengths of ")
+        }),
     },
     Claim {
         key: "beside_computing_io_is_slower_asynchronously",
         says: "One I/O thread takes longer asynchronously next to any number of threads that compute.",
         source: "Report D, Table 2, third sweep",
-        experiments: &[IO],
-        test: |evidence| {
+        basis: Basis::One(IO, |results| {
             sweep(
-                evidence,
+                results,
                 io::COMPUTING,
                 Sweep::ReportedComputing,
                 "a thread count of ",
             )
-        },
+        }),
     },
     Claim {
         key: "the_length_of_a_transfer_matters_little",
         says: "The length that one I/O thread writes and reads, up to 100 000 bytes, affects its time only a \
                little.",
         source: "Report D, Table 2, first sweep: 82 to 116 µs and 6870 to 8882 µs",
-        experiments: &[IO],
-        test: length_matters_little,
+        basis: Basis::One(IO, length_matters_little),
     },
     Claim {
         key: "computing_delays_asynchronous_io_more",
         says: "Threads that compute add more to the time of asynchronous I/O than to that of synchronous \
                I/O.",
         source: "Report D, Table 2, third sweep: 1284 to 57 977 µs and 4545 to 156 638 µs",
-        experiments: &[IO],
-        test: computing_delays_more,
+        basis: Basis::One(IO, computing_delays_more),
     },
     Claim {
         key: "more_computing_threads_add_less_each",
         says: "The more threads compute, the less each further one adds to the time of I/O.",
         source: "Report D, Table 2, third sweep: 1284, 20 492 and 57 977 µs with 1, 30 and 90 threads",
-        experiments: &[IO],
-        test: each_adds_less,
+        basis: Basis::One(IO, each_adds_less),
     },
     Claim {
         key: "asynchronous_reading_costs_a_single_thread_more",
         says: "A single thread reads from the page cache faster synchronously, whatever the length.",
         source: "Report D, Table 2: 82 against 6870 µs",
-        experiments: &[IO],
-        test: |evidence| sweep(evidence, io::LENGTH, Sweep::Lengths, "lengths of "),
+        basis: Basis::One(IO, |results| {
+            sweep(results, io::LENGTH, Sweep::Lengths, "lengths of ")
+        }),
     },
     Claim {
         key: "middle_priority_overtakes_without_a_remedy",
         says: "Without a remedy, a thread of middle priority ends before one of the highest.",
         source: "folklore",
-        experiments: &[INVERSION],
-        test: |evidence| {
-            let [one, other] = ends(evidence, Protocol::None)?;
+        basis: Basis::One(INVERSION, |results| {
+            let [one, other] = ends(results, Protocol::None)?;
             larger(one, other, |_| {
                 sentence!("A, of the highest priority, ends after {one}, B after {other}.")
             })
-        },
+        }),
     },
     Claim {
         key: "a_ceiling_keeps_the_order_of_priorities",
         says: "With a priority ceiling, the thread of the highest priority ends first of those that \
              wait.",
         source: "folklore",
-        experiments: &[INVERSION],
-        test: |evidence| {
-            let [other, one] = ends(evidence, Protocol::Ceiling)?;
+        basis: Basis::One(INVERSION, |results| {
+            let [other, one] = ends(results, Protocol::Ceiling)?;
             larger(one, other, |_| {
                 sentence!("B, of middle priority, ends after {one}, A after {other}.")
             })
-        },
+        }),
     },
     Claim {
         key: "decay_that_spares_owners_keeps_the_order",
         says: "If each tick lowers the priority of a thread that holds no lock, a thread of middle \
              priority does not end before one of the highest.",
         source: "Report D, Priority Inversion: C, A, B",
-        experiments: &[INVERSION],
-        test: decay_keeps_the_order,
+        basis: Basis::One(INVERSION, decay_keeps_the_order),
     },
     Claim {
         key: "on_several_processors_blocking_is_better",
         says: "With 2n threads on n processors, half of them at each of two locks, blocking is generally \
                better than spinning.",
         source: "Report D, several processors",
-        experiments: &[TWO_LOCKS],
-        test: blocking_on_several,
+        basis: Basis::One(TWO_LOCKS, blocking_on_several),
     },
     Claim {
         key: "test_and_set_costs_more_with_more_processors",
         says: "With a lock that spins, the time of a critical section grows rapidly with the number of \
                processors.",
         source: "Report D, several processors",
-        experiments: &[TWO_LOCKS],
-        test: with_more_processors,
+        basis: Basis::One(TWO_LOCKS, with_more_processors),
     },
     Claim {
         key: "kernel_threads_should_spin_on_short_sections",
         says: "Kernel threads on several cores, too, should spin if sections are short.",
         source: "folklore",
-        experiments: &[LOCKS, SWITCH],
-        test: |evidence| {
+        basis: Basis::Several(&[LOCKS, SWITCH], |evidence| {
             let (short, _) = sections(evidence)?;
             larger_among(1.0 + MARGIN, &short, |[(slow, least), (fast, most)]| {
                 sentence!(
@@ -246,44 +232,38 @@ pub(crate) const ALL: &[Claim] = &[
                      to {most} ({fast}) as long with a mutex as with a spin lock."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "two_switches_decide_between_spinning_and_blocking",
         says: "On several processors, spinning pays if a thread waits for less than two switches, and \
                blocking if it waits longer.",
         source: "Report D, several processors",
-        experiments: &[LOCKS, SWITCH],
-        test: two_switches_decide,
+        basis: Basis::Several(&[LOCKS, SWITCH], two_switches_decide),
     },
     Claim {
         key: "asynchronous_reading_is_faster",
         says: "Asynchronous reading is faster than synchronous reading.",
         source: "folklore; report D, Table 2, saw it with 90 threads that read and compute no more",
-        experiments: &[IO],
-        test: asynchronous_is_faster,
+        basis: Basis::One(IO, asynchronous_is_faster),
     },
     Claim {
         key: "after_hoare_the_condition_still_holds",
         says: "In a monitor after Hoare, a woken thread finds the condition true that it waited for.",
         source: "Report D, Test-zoo",
-        experiments: &[MONITOR],
-        test: |evidence| held(evidence, Waking::Signal),
+        basis: Basis::One(MONITOR, |results| held(results, Waking::Signal)),
     },
     Claim {
         key: "after_mesa_it_still_holds_too",
         says: "In a monitor after Mesa, one check before waiting is enough.",
         source: "folklore",
-        experiments: &[MONITOR],
-        test: |evidence| held(evidence, Waking::Notify),
+        basis: Basis::One(MONITOR, |results| held(results, Waking::Notify)),
     },
     Claim {
         key: "user_threads_switch_faster",
         says: "User-level threads switch more than ten times as fast as the kernel's.",
         source: "folklore",
-        experiments: &[SWITCH],
-        test: |evidence| {
-            let results = evidence.of(SWITCH)?;
+        basis: Basis::One(SWITCH, |results| {
             let of = |kind| kind::curve(results, switch::SWITCH, kind);
             let ratios = ratios(&of(Kind::Kernel), &of(Kind::User));
             larger_among(10.0, &ratios, |[(_, least), (_, most)]| {
@@ -292,15 +272,13 @@ pub(crate) const ALL: &[Claim] = &[
                      threads."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "user_threads_are_made_faster",
         says: "User-level threads are made more than a hundred times as fast as the kernel's.",
         source: "folklore",
-        experiments: &[CREATE],
-        test: |evidence| {
-            let results = evidence.of(CREATE)?;
+        basis: Basis::One(CREATE, |results| {
             let of = |kind| kind::curve(results, create::CREATE, kind);
             let ratios = ratios(&of(Kind::Kernel), &of(Kind::User));
             larger_among(100.0, &ratios, |[(_, least), (_, most)]| {
@@ -309,15 +287,13 @@ pub(crate) const ALL: &[Claim] = &[
                      as many of each."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "short_slices_cost_too_much",
         says: "With slices below 10 ms, switching takes more than 1 % of the processor.",
         source: "folklore; textbooks give slices of 10 to 100 ms",
-        experiments: &[SLICE],
-        test: |evidence| {
-            let results = evidence.of(SLICE)?;
+        basis: Basis::One(SLICE, |results| {
             let curve = results.along(slice::SLICE, slice::IN_TICKS, &[]);
             let short = curve.iter().filter(|(slice, _)| *slice < TEXTBOOK_SLICE);
             let shares: Vec<_> = short
@@ -331,13 +307,12 @@ pub(crate) const ALL: &[Claim] = &[
                     short = slice::duration(short),
                 )
             })
-        },
+        }),
     },
 ];
 
 /// Spinning over blocking at two locks, in short and in long sections, on each number of processors.
-fn blocking_on_several(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(TWO_LOCKS)?;
+fn blocking_on_several(results: &Results<'_>) -> Option<Judgement> {
     let [short, long] = [two_locks::SHORT, two_locks::LONG]
         .map(|steps| two_locks::spinning_over_blocking(results, steps));
     let ([(_, a), (_, b)], [(_, c), (_, d)]) = (extremes(&short)?, extremes(&long)?);
@@ -347,12 +322,11 @@ fn blocking_on_several(evidence: &Evidence<'_>) -> Option<Judgement> {
     );
     let all = short.iter().chain(&long);
     let ruling = throughout(all.map(|(_, times)| exceeds(times, 1.0 + MARGIN)));
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// An entry on the most processors over one on the fewest, in short and in long sections.
-fn with_more_processors(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(TWO_LOCKS)?;
+fn with_more_processors(results: &Results<'_>) -> Option<Judgement> {
     let growth = |steps| {
         let curve = by_processors(results, KernelLock::PthreadSpin, steps);
         let ((fewest, few), (most, many)) = (*curve.first()?, *curve.last()?);
@@ -365,7 +339,7 @@ fn with_more_processors(evidence: &Evidence<'_>) -> Option<Judgement> {
          {long} in long ones."
     );
     let ruling = throughout([short, long].map(|growth| exceeds(&growth, RAPIDLY)));
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// By the length of a section, one lock over another.
@@ -404,12 +378,12 @@ fn two_switches_decide(evidence: &Evidence<'_>) -> Option<Judgement> {
         "An entry takes {a} to {b} as long with a mutex as with a spin lock in sections shorter than two \
          switches, and {c} to {d} in longer ones."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// Spinning must be faster in all sections shorter than a slice, and blocking in all longer ones.
-fn slice_decides(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = with_one_slice(evidence.of(LOCKS)?);
+fn slice_decides(results: &Results<'_>) -> Option<Judgement> {
+    let results = with_one_slice(results);
     let mut points = results.points.iter();
     let chosen = points.find_map(|result| result.point.level(SLICE_AXIS).ok());
     let slice_us = chosen.map_or(LONG_SLICE_US, |Count(slice_us)| slice_us);
@@ -430,19 +404,19 @@ fn slice_decides(evidence: &Evidence<'_>) -> Option<Judgement> {
         "A run takes {a} to {b} as long with a lock that spins in sections shorter than a slice of {slice}, and \
          {c} to {d} in longer ones."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// A run with one lock over a run with another, in which each thread enters once, by the number of threads.
 fn runs(
-    evidence: &Evidence<'_>,
+    results: &Results<'_>,
     body: Body,
     one: LockType,
     other: LockType,
-) -> Option<Vec<(Count, Quantity)>> {
-    let results = with_one_slice(evidence.of(LOCKS)?);
+) -> Vec<(Count, Quantity)> {
+    let results = with_one_slice(results);
     let of = |lock| results.along(lock::THREADS, RUN, &[BODY.at(body), LOCK.at(lock)]);
-    Some(ratios(&of(one), &of(other)))
+    ratios(&of(one), &of(other))
 }
 
 fn of_spinning([least, most]: [Quantity; 2]) -> Sentence {
@@ -451,12 +425,12 @@ fn of_spinning([least, most]: [Quantity; 2]) -> Sentence {
 
 /// Asynchronous over synchronous along a sweep, whose places are named by `noun`.
 fn sweep<L: LevelOf + Copy + Ord + Into<Quantity>>(
-    evidence: &Evidence<'_>,
+    results: &Results<'_>,
     axis: AxisOf<L>,
     sweep: Sweep,
     noun: &str,
 ) -> Option<Judgement> {
-    let results = &io::usual(evidence.of(IO)?);
+    let results = &results.without(io::WORKLOAD);
     let runs = |mode| along(results, axis, sweep, mode);
     let ratios = ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous));
     larger_along(noun, &ratios, |[least, most]| {
@@ -475,8 +449,8 @@ fn along<'r, L: LevelOf + Ord>(
 }
 
 /// The time of each length over that of the shortest, both ways.
-fn length_matters_little(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = &io::usual(evidence.of(IO)?);
+fn length_matters_little(results: &Results<'_>) -> Option<Judgement> {
+    let results = &results.without(io::WORKLOAD);
     let growth = |mode| {
         let curve = along(results, io::LENGTH, Sweep::ReportedLengths, mode);
         let ((_, shortest), longer) = curve.split_first()?;
@@ -493,13 +467,12 @@ fn length_matters_little(evidence: &Evidence<'_>) -> Option<Judgement> {
     let said = sentence!(
         "Longer transfers take at most {a} as long as one of a byte synchronously, and {b} asynchronously."
     );
-    let because = Finding::new("because", said);
-    Some(decided(both(is_little(&plain), is_little(&other)), because))
+    Some(decided(both(is_little(&plain), is_little(&other)), said))
 }
 
 /// The time that each number of computing threads adds to that of one, both ways.
-fn computing_delays_more(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = &io::usual(evidence.of(IO)?);
+fn computing_delays_more(results: &Results<'_>) -> Option<Judgement> {
+    let results = &results.without(io::WORKLOAD);
     let added = |mode| {
         let curve = along(results, io::COMPUTING, Sweep::ReportedComputing, mode);
         let ((_, one), more) = curve.split_first()?;
@@ -517,13 +490,13 @@ fn computing_delays_more(evidence: &Evidence<'_>) -> Option<Judgement> {
     let said = sentence!(
         "{count} threads that compute add {plain} to synchronous I/O and {other} to asynchronous."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The time that each thread adds from the fewest to the last but one number of threads over that which each adds from
 /// there to the most, both ways.
-fn each_adds_less(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = &io::usual(evidence.of(IO)?);
+fn each_adds_less(results: &Results<'_>) -> Option<Judgement> {
+    let results = &results.without(io::WORKLOAD);
     let first_over_last = |mode| {
         let curve = along(results, io::COMPUTING, Sweep::ReportedComputing, mode);
         let [(fewest, few), .., (middle, some), (most, many)] = curve[..] else {
@@ -545,19 +518,19 @@ fn each_adds_less(evidence: &Evidence<'_>) -> Option<Judgement> {
         "Each of the first threads adds {plain} as much as each of the last to synchronous I/O, and {other} \
          as much to asynchronous."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// The ends of the threads of the highest and of middle priority.
-fn ends<'a>(evidence: &Evidence<'a>, protocol: Protocol) -> Option<[&'a Estimate; 2]> {
-    let moment = |metric| evidence.estimate(INVERSION, metric, &[PROTOCOL.at(protocol)]);
+fn ends<'r>(results: &'r Results<'_>, protocol: Protocol) -> Option<[&'r Estimate; 2]> {
+    let moment = |metric| results.sound(metric, &[PROTOCOL.at(protocol)]);
     Some([moment(HIGH_ENDS)?, moment(MIDDLE_ENDS)?])
 }
 
 /// The report's section lasts "longer than one slice". Whether its remedy helps depends on how much longer.
-fn decay_keeps_the_order(evidence: &Evidence<'_>) -> Option<Judgement> {
+fn decay_keeps_the_order(results: &Results<'_>) -> Option<Judgement> {
     let middle_to_high = |protocol| {
-        let [high, middle] = ends(evidence, protocol)?;
+        let [high, middle] = ends(results, protocol)?;
         ratio(middle, high)
     };
     let short = middle_to_high(Protocol::DecayShort)?;
@@ -571,15 +544,16 @@ fn decay_keeps_the_order(evidence: &Evidence<'_>) -> Option<Judgement> {
         "B ends at {short} the time of A if C leaves the lock within two slices, and at {long} if C \
          computes as long as B."
     );
-    let because = Finding::new("because", said)
-        .with_number("short", short)
-        .with_number("long", long);
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("short", short)
+            .with_number("long", long),
+    )
 }
 
 /// Along the number of threads that read: from the device, next to threads that compute and from the page cache.
-fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = &io::usual(evidence.of(IO)?);
+fn asynchronous_is_faster(results: &Results<'_>) -> Option<Judgement> {
+    let results = &results.without(io::WORKLOAD);
     let by_threads = [Sweep::Device, Sweep::WhileComputing, Sweep::Cached].map(|sweep| {
         let runs = |mode| along(results, io::IO_THREADS, sweep, mode);
         ratios(&runs(Mode::Synchronous), &runs(Mode::Asynchronous))
@@ -596,8 +570,8 @@ fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
 }
 
 /// The share of the wake-ups after which the condition held.
-fn held(evidence: &Evidence<'_>, waking: Waking) -> Option<Judgement> {
-    let share = evidence.estimate(MONITOR, HELD, &[WAKING.at(waking)])?;
+fn held(results: &Results<'_>, waking: Waking) -> Option<Judgement> {
+    let share = results.sound(HELD, &[WAKING.at(waking)])?;
     let share = Quantity::exact(share.centre, share.unit);
     let because = Finding::new(
         "because",

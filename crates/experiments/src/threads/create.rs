@@ -6,9 +6,8 @@ use crate::prelude::*;
 
 pub(crate) struct Create;
 
-pub(super) const CREATE: Metric<&str> = Metric::time("create", "start and join");
-pub(super) const MEMORY: Metric<&str> =
-    Metric::cost("memory", "memory of one that waits", Unit::Bytes);
+pub(super) const CREATE: Metric = Metric::time("create", "start and join");
+pub(super) const MEMORY: Metric = Metric::cost("memory", "memory of one that waits", Unit::Bytes);
 
 /// From this number of threads on, the memory of one is clearly visible.
 pub(super) const ENOUGH: u64 = 100;

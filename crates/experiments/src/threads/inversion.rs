@@ -21,14 +21,14 @@ pub(super) enum Protocol {
 }
 
 // Times since C has the lock.
-pub(super) const LOW_ENDS: Metric<&str> = Metric::time("low_ends", "C ends");
-pub(super) const HIGH_BEGINS: Metric<&str> = Metric::time("high_begins", "A wants the lock");
-pub(super) const HIGH_LOCKS: Metric<&str> = Metric::time("high_locks", "A has the lock");
-pub(super) const HIGH_ENDS: Metric<&str> = Metric::time("high_ends", "A ends");
-pub(super) const MIDDLE_BEGINS: Metric<&str> = Metric::time("middle_begins", "B begins");
-pub(super) const MIDDLE_ENDS: Metric<&str> = Metric::time("middle_ends", "B ends");
+pub(super) const LOW_ENDS: Metric = Metric::time("low_ends", "C ends");
+pub(super) const HIGH_BEGINS: Metric = Metric::time("high_begins", "A wants the lock");
+pub(super) const HIGH_LOCKS: Metric = Metric::time("high_locks", "A has the lock");
+pub(super) const HIGH_ENDS: Metric = Metric::time("high_ends", "A ends");
+pub(super) const MIDDLE_BEGINS: Metric = Metric::time("middle_begins", "B begins");
+pub(super) const MIDDLE_ENDS: Metric = Metric::time("middle_ends", "B ends");
 
-pub(super) const MIDDLE_OVERTAKES: Metric<&str> = Metric::fact(
+pub(super) const MIDDLE_OVERTAKES: Metric = Metric::fact(
     "middle_overtakes",
     "runs in which B ends before A",
     Unit::Share,
@@ -68,8 +68,7 @@ impl Experiment for Inversion {
     }
 
     fn points(&self, _: &Setting) -> Vec<Point> {
-        let point = |protocol: &Protocol| Point::new().at(PROTOCOL, *protocol);
-        Protocol::ALL.iter().map(point).collect()
+        [Point::new()].by(PROTOCOL, Protocol::ALL)
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -143,7 +142,7 @@ fn wait(result: &PointResult) -> Option<Quantity> {
 /// The states of each thread, as the mean of all runs. One worker runs one thread at a time.
 fn timeline(result: &PointResult) -> Option<Figure> {
     let protocol = result.point.level(PROTOCOL).ok()?;
-    let at = |state: &str, metric: Metric<&'static str>| {
+    let at = |state: &str, metric: Metric| {
         Some(FigurePoint {
             x: state.into(),
             estimate: result.sound(metric)?.clone(),
@@ -214,32 +213,4 @@ fn timeline(result: &PointResult) -> Option<Figure> {
         ],
         marks: Vec::new(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::made_up::{figures, measured};
-
-    fn at(protocol: Protocol, moments: [f64; 6]) -> PointResult {
-        let metrics = &DESIGN.metrics[..6];
-        let moments: Vec<_> = metrics.iter().copied().zip(moments).collect();
-        measured(Point::new().at(PROTOCOL, protocol), &moments)
-    }
-
-    #[test]
-    fn a_timeline_shows_who_runs_and_who_is_ready() {
-        let points = vec![
-            at(Protocol::None, [2e6, 1e4, 2.1e6, 3e6, 2e4, 1e6]),
-            at(Protocol::Inheritance, [1e6, 1e4, 1.1e6, 2e6, 2.1e6, 3e6]),
-        ];
-        let figures = figures(&Inversion, points);
-        let states = |figure: usize| -> Vec<String> {
-            assert_eq!(figures[figure].kind, FigureKind::Timeline);
-            let points = figures[figure].series[0].points.iter();
-            points.map(|point| point.x.to_string()).collect()
-        };
-        assert_eq!(states(0), ["runs", "ready", "runs", ""]);
-        assert_eq!(states(1), ["runs", ""]);
-    }
 }

@@ -2,11 +2,11 @@
 
 use super::kind::UserThreads;
 use crate::estimates::{by_ratio, ratio, side_by_side};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::{curves, lines};
 use crate::judging::above_from;
 use crate::prelude::*;
 use instrument::curve::Onset;
-use instrument::point::{Level, LevelOf};
+use instrument::point::LevelOf;
 use std::time::Duration;
 
 pub(crate) struct Io;
@@ -19,7 +19,7 @@ pub(super) const COMPUTING: AxisOf<Count> = AxisOf::new("computing_threads", "co
 /// The steps that each computing thread computes, where they are not those of the sweep.
 pub(super) const WORKLOAD: AxisOf<Count> = AxisOf::new("steps", "steps of each");
 
-pub(super) const RUN: Metric<&str> = Metric::time("run", "run");
+pub(super) const RUN: Metric = Metric::time("run", "run");
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -104,10 +104,10 @@ const DESIGN: Design = Design {
     axes: &[
         MODE.axis(),
         SWEEP.axis(),
-        IO_THREADS.axis(),
-        LENGTH.axis(),
-        COMPUTING.axis(),
-        WORKLOAD.axis(),
+        IO_THREADS.open(1, 999),
+        LENGTH.open(1, 1 << 30),
+        COMPUTING.open(0, 999),
+        WORKLOAD.open(1, 1 << 40).only_if_chosen(),
     ],
     metrics: &[RUN],
 };
@@ -125,17 +125,6 @@ impl Experiment for Io {
         points(setting.profile)
     }
 
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                IO_THREADS.open(1, 999),
-                LENGTH.open(1, 1 << 30),
-                COMPUTING.open(0, 999),
-                WORKLOAD.open(1, 1 << 40).only_if_chosen(),
-            ]
-        }
-    }
-
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
         let uses_device = matches!(
             point.level(SWEEP),
@@ -149,13 +138,13 @@ impl Experiment for Io {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let results = &usual(results);
+        let results = &results.without(WORKLOAD);
         let findings = [break_even(results), while_computing(results)];
         findings.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let results = &usual(results);
+        let results = &results.without(WORKLOAD);
         let device = ("device", "Threads that read from the device");
         let length = ("length", "One thread that reads from the page cache");
         vec![
@@ -165,25 +154,13 @@ impl Experiment for Io {
     }
 }
 
-/// The points with the usual work for threads that compute.
-pub(super) fn usual<'r>(results: &Results<'r>) -> Results<'r> {
-    results.only(|point| point.get(WORKLOAD.name()).is_none())
-}
-
 fn figure<L: LevelOf>(
     results: &Results,
     (key, title): (&str, &str),
     (axis, sweep): (AxisOf<L>, Sweep),
 ) -> Figure {
-    let series = |mode: &Mode| results.series(mode.name(), RUN, axis, &levels(*mode, sweep));
-    let series = Mode::ALL.iter().map(series).collect();
-    let scales = (axis_of(axis), scale_of(RUN));
-    curves(key, title, scales, series, Vec::new())
-}
-
-/// The points of a sweep that are read in one way.
-fn levels(mode: Mode, sweep: Sweep) -> [(&'static str, Level); 2] {
-    [MODE.at(mode), SWEEP.at(sweep)]
+    let lines = lines(results, RUN, axis, MODE, &[SWEEP.at(sweep)]);
+    curves(key, title, (axis, RUN), lines)
 }
 
 fn points(profile: Profile) -> Vec<Point> {
@@ -243,7 +220,7 @@ fn compared<'r>(
     results: &'r Results,
     sweep: Sweep,
 ) -> Vec<(Count, &'r Estimate, &'r Estimate, Quantity)> {
-    let curve = |mode| results.along(IO_THREADS, RUN, &levels(mode, sweep));
+    let curve = |mode| results.along(IO_THREADS, RUN, &[MODE.at(mode), SWEEP.at(sweep)]);
     let both = side_by_side(&curve(Mode::Synchronous), &curve(Mode::Asynchronous)).into_iter();
     both.filter_map(|(threads, one, other)| Some((threads, one, other, ratio(one, other)?)))
         .collect()

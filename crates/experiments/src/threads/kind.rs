@@ -1,6 +1,6 @@
 //! User threads and kernel threads side by side, as several experiments compare them.
 
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::{curves, lines};
 use crate::prelude::*;
 
 pub(super) const KIND: AxisOf<Kind> = AxisOf::new("kind", "kind of threads");
@@ -26,18 +26,16 @@ pub(super) fn points(user: &[u64], kernel: &[u64]) -> Vec<Point> {
 /// Sound estimates of `metric` for one kind by the number of threads.
 pub(super) fn curve<'r>(
     results: &'r Results,
-    metric: Metric<&'static str>,
+    metric: Metric,
     kind: Kind,
 ) -> Vec<(Count, &'r Estimate)> {
     results.along(THREADS, metric, &[KIND.at(kind)])
 }
 
 /// `metric` of both kinds by the number of threads.
-pub(super) fn figure(results: &Results, metric: Metric<&'static str>, title: &str) -> Figure {
-    let series = |kind: &Kind| results.series(kind.name(), metric, THREADS, &[KIND.at(*kind)]);
-    let axes = (axis_of(THREADS), scale_of(metric));
-    let series = Kind::ALL.iter().map(series).collect();
-    curves(metric, title, axes, series, Vec::new())
+pub(super) fn figure(results: &Results, metric: Metric, title: &str) -> Figure {
+    let lines = lines(results, metric, THREADS, KIND, &[]);
+    curves(metric, title, (THREADS, metric), lines)
 }
 
 /// An experiment that needs user threads for its measurement. Each implements it next to its

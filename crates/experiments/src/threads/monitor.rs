@@ -8,10 +8,9 @@ pub(crate) struct Monitor;
 pub(super) const ANIMALS: AxisOf<Count> = AxisOf::new("animals", "animals");
 pub(super) const WAKING: AxisOf<Waking> = AxisOf::new("waking", "waking");
 
-pub(super) const VISIT: Metric<&str> = Metric::time("visit", "visit");
-pub(super) const HELD: Metric<&str> = Metric::gain("condition_held", "condition held", Unit::Share);
-pub(super) const IN_ORDER: Metric<&str> =
-    Metric::gain("in_order", "let in as they came", Unit::Share);
+pub(super) const VISIT: Metric = Metric::time("visit", "visit");
+pub(super) const HELD: Metric = Metric::gain("condition_held", "condition held", Unit::Share);
+pub(super) const IN_ORDER: Metric = Metric::gain("in_order", "let in as they came", Unit::Share);
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waking {
@@ -41,7 +40,7 @@ const DESIGN: Design = Design {
          which they came, else 0. Every run checks that there are never more than {ROOM} inside."
     ),
     source: "Report D, Test-zoo",
-    axes: &[ANIMALS.axis(), WAKING.axis()],
+    axes: &[ANIMALS.open(1, 999), WAKING.axis()],
     metrics: &[VISIT, HELD, IN_ORDER],
 };
 
@@ -55,12 +54,8 @@ impl Experiment for Monitor {
             Profile::Quick => (&[USUAL], &[Waking::Signal, Waking::Notify]),
             Profile::Standard | Profile::Thorough => (&[20, USUAL, 1000], Waking::ALL),
         };
-        let points = |animals| wakings.iter().map(move |waking| point(animals, *waking));
-        counts.iter().copied().flat_map(points).collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[ANIMALS.open(1, 999)] }
+        let counts = counts.iter().copied().map(Count);
+        [Point::new()].by(ANIMALS, counts).by(WAKING, wakings)
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -70,10 +65,6 @@ impl Experiment for Monitor {
     fn findings(&self, results: &Results) -> Vec<Finding> {
         condition(results).into_iter().collect()
     }
-}
-
-fn point(animals: u64, waking: Waking) -> Point {
-    Point::new().at(ANIMALS, Count(animals)).at(WAKING, waking)
 }
 
 fn condition(results: &Results) -> Option<Finding> {

@@ -2,21 +2,19 @@
 
 use super::kind::UserThreads;
 use crate::estimates::known;
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::curves;
 use crate::prelude::*;
 
 pub(crate) struct Slice;
 
 pub(super) const SLICE: AxisOf<Count> = AxisOf::new("slice", "slice in µs");
 
-pub(super) const GOT: Metric<&str> = Metric::fact("got", "slice got, median", Unit::Nanoseconds);
-pub(super) const GOT_P99: Metric<&str> =
+pub(super) const GOT: Metric = Metric::fact("got", "slice got, median", Unit::Nanoseconds);
+pub(super) const GOT_P99: Metric =
     Metric::fact("got_p99", "slice got, 99 of 100", Unit::Nanoseconds);
-pub(super) const TICK: Metric<&str> = Metric::time("tick", "tick, median");
-pub(super) const TICK_P99: Metric<&str> =
-    Metric::fact("tick_p99", "tick, 99 of 100", Unit::Nanoseconds);
-pub(super) const IN_TICKS: Metric<&str> =
-    Metric::cost("in_ticks", "time spent in ticks", Unit::Share);
+pub(super) const TICK: Metric = Metric::time("tick", "tick, median");
+pub(super) const TICK_P99: Metric = Metric::fact("tick_p99", "tick, 99 of 100", Unit::Nanoseconds);
+pub(super) const IN_TICKS: Metric = Metric::cost("in_ticks", "time spent in ticks", Unit::Share);
 
 /// From this number of slices on, a process reports their percentile.
 pub(super) const ENOUGH: usize = 100;
@@ -36,7 +34,7 @@ const DESIGN: Design = Design {
          does not begin at a tick."
     ),
     source: "common practice",
-    axes: &[SLICE.axis()],
+    axes: &[SLICE.open(20, 1_000_000)],
     metrics: &[GOT, GOT_P99, TICK, TICK_P99, IN_TICKS],
 };
 
@@ -50,12 +48,7 @@ impl Experiment for Slice {
             Profile::Quick => &[200, 1000, 4000],
             Profile::Standard | Profile::Thorough => &[50, 100, 200, 500, 1000, 4000, 16_000],
         };
-        let point = |slice_us: &u64| Point::new().at(SLICE, Count(*slice_us));
-        slices_us.iter().map(point).collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[SLICE.open(20, 1_000_000)] }
+        [Point::new()].by(SLICE, slices_us.iter().copied().map(Count))
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -72,9 +65,8 @@ impl Experiment for Slice {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let line = results.series("two threads", IN_TICKS, SLICE, &[]);
-        let axes = (axis_of(SLICE), scale_of(IN_TICKS));
         let title = "Time that ticks take, by slice";
-        vec![curves(IN_TICKS, title, axes, vec![line], Vec::new())]
+        vec![curves(IN_TICKS, title, (SLICE, IN_TICKS), vec![line])]
     }
 }
 

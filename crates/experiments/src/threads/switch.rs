@@ -6,9 +6,9 @@ use crate::prelude::*;
 
 pub(crate) struct Switch;
 
-pub(super) const SWITCH: Metric<&str> = Metric::time("switch", "switch");
+pub(super) const SWITCH: Metric = Metric::time("switch", "switch");
 /// Context switches that the kernel counted for each.
-pub(super) const KERNEL_SWITCHES: Metric<&str> =
+pub(super) const KERNEL_SWITCHES: Metric =
     Metric::fact("kernel_switches", "by the kernel", Unit::Count);
 
 const DESIGN: Design = Design {

@@ -2,7 +2,7 @@
 
 use super::kind::UserThreads;
 use crate::estimates::{by_ratio, ratio, ratios};
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::{curves, lines};
 use crate::prelude::*;
 use crate::together::{several_cpus, usable_cpus};
 
@@ -13,8 +13,8 @@ pub(super) const LOCK: AxisOf<KernelLock> = AxisOf::new("lock", "lock");
 pub(super) const STEPS: AxisOf<Count> = AxisOf::new("steps", "steps inside");
 pub(super) const PROCESSORS: AxisOf<Count> = AxisOf::new("processors", "processors");
 
-pub(super) const ENTRY: Metric<&str> = Metric::time("entry", "entry, of all threads");
-pub(super) const BUSY: Metric<&str> = Metric::fact("busy", "processors kept busy", Unit::Count);
+pub(super) const ENTRY: Metric = Metric::time("entry", "entry, of all threads");
+pub(super) const BUSY: Metric = Metric::fact("busy", "processors kept busy", Unit::Count);
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KernelLock {
@@ -71,7 +71,11 @@ const DESIGN: Design = Design {
              processor time of the run over its wall time. The threads may run on as many processors as the \
              level says. The result behind each lock is checked against that of a single thread.",
     source: "Report D, several processors",
-    axes: &[LOCK.axis(), STEPS.axis(), PROCESSORS.axis()],
+    axes: &[
+        LOCK.axis(),
+        STEPS.open(1, 10_000_000),
+        PROCESSORS.open(1, 1024),
+    ],
     metrics: &[ENTRY, BUSY],
 };
 
@@ -94,20 +98,9 @@ impl Experiment for TwoLocks {
         }
         processors.push(all);
         let most_locks = if quick { 2 } else { KernelLock::ALL.len() };
-        let mut points = Vec::new();
-        for lock in KernelLock::of(System::here()).iter().take(most_locks) {
-            for steps in [SHORT, LONG] {
-                for count in &processors {
-                    let point = Point::new().at(LOCK, *lock).at(STEPS, steps);
-                    points.push(point.at(PROCESSORS, Count(*count)));
-                }
-            }
-        }
-        points
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[STEPS.open(1, 10_000_000), PROCESSORS.open(1, 1024)] }
+        let locks = KernelLock::of(System::here()).iter().take(most_locks);
+        let sections = [Point::new()].by(LOCK, locks).by(STEPS, [SHORT, LONG]);
+        sections.by(PROCESSORS, processors.into_iter().map(Count))
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -121,14 +114,9 @@ impl Experiment for TwoLocks {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let figure = |steps: Count| {
-            let series = KernelLock::ALL.iter().map(|lock| {
-                let levels = [LOCK.at(*lock), STEPS.at(steps)];
-                results.series(lock.name(), ENTRY, PROCESSORS, &levels)
-            });
-            let series = series.filter(|line| !line.points.is_empty()).collect();
+            let lines = lines(results, ENTRY, PROCESSORS, LOCK, &[STEPS.at(steps)]);
             let title = format!("Two locks around {steps} steps");
-            let axes = (axis_of(PROCESSORS), scale_of(ENTRY));
-            curves(format!("entry_{steps}"), &title, axes, series, Vec::new())
+            curves(format!("entry_{steps}"), &title, (PROCESSORS, ENTRY), lines)
         };
         vec![figure(SHORT), figure(LONG)]
     }

@@ -9,7 +9,7 @@ use crate::judging::{
     ALMOST, MARGIN, a_little, alike_along, both, decided, exceeds, extremes, larger_along, opposite,
 };
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
 
 const TRANSFERS: &str = "transfer.file";
 const GROWTH: &str = "transfer.growth";
@@ -27,8 +27,7 @@ pub(crate) const ALL: &[Claim] = &[
         key: "large_files_are_sent_faster_from_a_mapping",
         says: "A large file is sent faster if the sender maps it.",
         source: "Report C",
-        experiments: &[TRANSFERS, GROWTH],
-        test: |evidence| {
+        basis: Basis::Several(&[TRANSFERS, GROWTH], |evidence| {
             let gains = large_of(gains(evidence, SENDERS, SENDER_TIME));
             let judged = larger_along("files of ", &gains, |[least, most]| {
                 sentence!(
@@ -36,15 +35,14 @@ pub(crate) const ALL: &[Claim] = &[
                      that reads them."
                 )
             });
-            named(evidence, judged)
-        },
+            named(evidence.of(TRANSFERS), judged)
+        }),
     },
     Claim {
         key: "files_are_received_slower_into_a_mapping",
         says: "A large file is received a little slower if the receiver maps it.",
         source: "Report C",
-        experiments: &[TRANSFERS, GROWTH],
-        test: |evidence| {
+        basis: Basis::Several(&[TRANSFERS, GROWTH], |evidence| {
             let mapped_first = RECEIVERS.map(|[written, mapped]| [mapped, written]);
             let losses = large_of(gains(evidence, mapped_first, RECEIVER_TIME));
             let slower = larger_along("files of ", &losses, |[least, most]| {
@@ -53,45 +51,45 @@ pub(crate) const ALL: &[Claim] = &[
                      one that writes them."
                 )
             });
-            named(evidence, slower.map(|judged| a_little(judged, &losses)))
-        },
+            named(
+                evidence.of(TRANSFERS),
+                slower.map(|judged| a_little(judged, &losses)),
+            )
+        }),
     },
     Claim {
         key: "the_receiver_takes_longer",
         says: "The slave takes longer than the master, by any method.",
         source: "Report C",
-        experiments: &[GROWTH],
-        test: |evidence| {
-            let ratios = growth::receiver_over_sender(evidence.of(GROWTH)?);
+        basis: Basis::One(GROWTH, |results| {
+            let ratios = growth::receiver_over_sender(results);
             larger_along("files of ", &ratios, |[least, most]| {
                 sentence!(
                     "To its own end, a receiver takes {least} to {most} as long as its sender, by all methods \
                      and sizes."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "both_ends_take_almost_the_same_time_for_large_files",
         says: "For large files, master and slave take almost the same time.",
         source: "Report C",
-        experiments: &[GROWTH],
-        test: |evidence| {
-            let ratios = large_of(growth::receiver_over_sender(evidence.of(GROWTH)?));
+        basis: Basis::One(GROWTH, |results| {
+            let ratios = large_of(growth::receiver_over_sender(results));
             alike_along(ALMOST, &ratios, |[least, most]| {
                 sentence!(
                     "To its own end, a receiver of files of 1 MiB and more takes {least} to {most} as long as \
                      its sender."
                 )
             })
-        },
+        }),
     },
     Claim {
         key: "for_large_files_the_sender_makes_little_difference",
         says: "For large files, it makes little difference if the sender maps them.",
         source: "Report C",
-        experiments: &[TRANSFERS, GROWTH],
-        test: |evidence| {
+        basis: Basis::Several(&[TRANSFERS, GROWTH], |evidence| {
             let gains = large_of(gains(evidence, SENDERS, SENDER_TIME));
             let judged = alike_along(ALMOST, &gains, |[least, most]| {
                 sentence!(
@@ -99,45 +97,45 @@ pub(crate) const ALL: &[Claim] = &[
                      that reads it."
                 )
             });
-            named(evidence, judged)
-        },
+            named(evidence.of(TRANSFERS), judged)
+        }),
     },
     Claim {
         key: "mapping_costs_more_to_begin_with",
         says: "Some small files are sent faster by read and write than from a mapping, since the fixed cost \
                of a mapping is higher.",
         source: "Report C",
-        experiments: &[TRANSFERS, GROWTH],
-        test: |evidence| named(evidence, costs_more_at_some_size(evidence)),
+        basis: Basis::Several(&[TRANSFERS, GROWTH], |evidence| {
+            named(evidence.of(TRANSFERS), costs_more_at_some_size(evidence))
+        }),
     },
     Claim {
         key: "small_files_show_no_trend",
         says: "For small files no trend shows whether mapping them is faster, on either side.",
         source: "Report C",
-        experiments: &[TRANSFERS, GROWTH],
-        test: |evidence| named(evidence, no_trend(evidence)),
+        basis: Basis::Several(&[TRANSFERS, GROWTH], |evidence| {
+            named(evidence.of(TRANSFERS), no_trend(evidence))
+        }),
     },
     Claim {
         key: "a_mapping_that_grows_by_the_page_is_slower",
         says: "A receiver that maps is slower because it does not know the size: it allocates page after \
                page.",
         source: "Report C",
-        experiments: &[GROWTH],
-        test: |evidence| growth::by_the_page(evidence.of(GROWTH)?),
+        basis: Basis::One(GROWTH, growth::by_the_page),
     },
     Claim {
         key: "mapped_files_win_when_read_again_or_in_random_order",
         says: "A mapped file wins when it is sent again, and when it is read in random order.",
         source: "Report C",
-        experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, again(evidence)),
+        basis: Basis::One(TRANSFERS, |results| named(Some(results), again(results))),
     },
 ];
 
 /// A judgement that names the link over which the files went, if it was not loopback.
-fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgement> {
+fn named(transfers: Option<&Results<'_>>, judgement: Option<Judgement>) -> Option<Judgement> {
     let Judgement { ruling, because } = judgement?;
-    let because = match evidence.of(TRANSFERS) {
+    let because = match transfers {
         Some(results) => over(results, because),
         None => because,
     };
@@ -149,7 +147,7 @@ fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgem
 fn gains(
     evidence: &Evidence<'_>,
     pairs: [[Pair; 2]; 2],
-    own_end: Metric<&'static str>,
+    own_end: Metric,
 ) -> Vec<(Bytes, Quantity)> {
     let whole = evidence.of(TRANSFERS);
     let as_reported = evidence
@@ -197,7 +195,7 @@ fn costs_more_at_some_size(evidence: &Evidence<'_>) -> Option<Judgement> {
         "Below 1 MiB, a file takes {least} to {most} as long from a mapping as by read and write, most at \
          {size}."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// It does not hold of a side where mapping is faster at every small size, or slower at every one.
@@ -212,7 +210,7 @@ fn no_trend(evidence: &Evidence<'_>) -> Option<Judgement> {
          {c} to {d} as fast as one that writes; a difference within 10 % counts as none."
     );
     let ruling = both(opposite(trend(&sender)), opposite(trend(&receiver)));
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// True if all of the gains point the same way.
@@ -232,8 +230,7 @@ fn trend(gains: &[(Bytes, Quantity)]) -> Ruling {
     }
 }
 
-fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(TRANSFERS)?;
+fn again(results: &Results<'_>) -> Option<Judgement> {
     let largest = |reading| times_over(results, [PLAIN, FROM_MAPPING], reading).pop();
     let (size, again) = largest(Reading::Again)?;
     let (_, random) = largest(Reading::RandomOrder)?;
@@ -248,5 +245,5 @@ fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
         "A file of {size} that is mapped already is sent {again} as fast as one that is read; in \
          random order, 4 KiB at a time, {random} as fast."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

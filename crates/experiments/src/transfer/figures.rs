@@ -4,7 +4,7 @@ use super::levels::{
     FROM_MAPPING, INTO_MAPPING, PAIRS, PLAIN, Pair, Reading, SIZE, TIME, curve, is_in_turn,
     times_over,
 };
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};
 
@@ -24,8 +24,7 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
         ),
     ];
     let times = times.into_iter().map(|(key, title, series)| {
-        let axes = (axis_of(SIZE), logarithmic("time", TIME.unit));
-        curves(key, title, axes, series, Vec::new())
+        curves(key, title, (SIZE, logarithmic("time", TIME.unit)), series)
     });
     times.chain([gains(results)]).collect()
 }
@@ -34,20 +33,20 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
 fn gains(results: &Results) -> Figure {
     let others = PAIRS.into_iter().filter(|pair| *pair != PLAIN);
     let series = others.filter_map(|pair| {
-        let touches = if is_in_turn(results, pair, Reading::First) {
+        let involved = if is_in_turn(results, pair, Reading::First) {
             vec![pair]
         } else {
             vec![pair, PLAIN]
         };
         let times = curve(results, pair, Reading::First);
         let gains = times_over(results, [PLAIN, pair], Reading::First);
-        let drawn = gains.iter().filter_map(|(size, gain)| {
+        let points = gains.iter().filter_map(|(size, gain)| {
             let (_, time) = times.iter().find(|(timed, _)| timed == size)?;
             let is_doubtful = |pair: &Pair| is_doubtful(results, *pair, *size);
-            let doubtful = touches.iter().any(is_doubtful);
-            Some(drawn(*size, gain, time.processes, doubtful))
+            let doubtful = involved.iter().any(is_doubtful);
+            Some(point(*size, gain, time.processes, doubtful))
         });
-        let points: Vec<FigurePoint> = drawn.collect();
+        let points: Vec<FigurePoint> = points.collect();
         (!points.is_empty()).then(|| Series {
             label: pair.label(),
             points,
@@ -56,20 +55,19 @@ fn gains(results: &Results) -> Figure {
     curves(
         "gain",
         "How many times as fast as read and write on both sides",
-        (axis_of(SIZE), logarithmic("gain", Unit::Ratio)),
+        (SIZE, logarithmic("gain", Unit::Ratio)),
         series.collect(),
-        Vec::new(),
     )
 }
 
-/// A warning touches the time of a pair at a size.
+/// True if a warning concerns the time of a pair at a size.
 fn is_doubtful(results: &Results<'_>, pair: Pair, size: Bytes) -> bool {
     let [sender, receiver, reading] = pair.levels(Reading::First);
     let found = results.at(&[sender, receiver, reading, SIZE.at(size)]);
     found.is_some_and(|found| found.is_doubtful(TIME.name))
 }
 
-fn drawn(size: Bytes, gain: &Quantity, processes: usize, doubtful: bool) -> FigurePoint {
+fn point(size: Bytes, gain: &Quantity, processes: usize, doubtful: bool) -> FigurePoint {
     FigurePoint {
         x: size.0.into(),
         estimate: Estimate {

@@ -2,7 +2,7 @@
 
 use super::levels::{MAPPED, PLAIN, Pair, RECEIVER, REPORTED, SENDER, SIZE};
 use crate::estimates::{by_ratio, pooled, ratio, ratio_within, ratios};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, lines, logarithmic};
 use crate::file::scratch_file::ScratchFile;
 use crate::file::{page_cache, powers};
 use crate::judging::{MARGIN, decided, exceeds};
@@ -31,11 +31,10 @@ pub(super) struct Growth;
 
 const STEP: AxisOf<Bytes> = AxisOf::new("step", "growth step");
 
-const TIME: Metric<&str> = Metric::time("time", "time of a file");
+const TIME: Metric = Metric::time("time", "time of a file");
 /// The clocks of the two sides.
-pub(super) const SENDER_TIME: Metric<&str> = Metric::time("sender_time", "to the sender's end");
-pub(super) const RECEIVER_TIME: Metric<&str> =
-    Metric::time("receiver_time", "to the receiver's end");
+pub(super) const SENDER_TIME: Metric = Metric::time("sender_time", "to the sender's end");
+pub(super) const RECEIVER_TIME: Metric = Metric::time("receiver_time", "to the receiver's end");
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -66,7 +65,13 @@ const DESIGN: Design = Design {
              and closed. A mapping also notices if another program cuts the file \
              short, which costs time at each step.",
     source: "Report C",
-    axes: &[SENDER.axis(), RECEIVER.axis(), STEP.axis(), SIZE.axis()],
+    axes: &[
+        SENDER.axis(),
+        RECEIVER.axis(),
+        // Mappings begin at multiples of the page size.
+        STEP.open(4 * KIB, 1 << 30).in_steps_of(4 * KIB),
+        SIZE.open(1, 1 << 34),
+    ],
     metrics: &[TIME, SENDER_TIME, RECEIVER_TIME],
 };
 
@@ -105,16 +110,6 @@ impl Experiment for Growth {
             points.dedup();
         }
         points
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                // Mappings begin at multiples of the page size.
-                STEP.open(4 * KIB, 1 << 30).in_steps_of(4 * KIB),
-                SIZE.open(1, 1 << 34),
-            ]
-        }
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -200,19 +195,10 @@ impl Experiment for Growth {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let time = || logarithmic("time of a file", Unit::Nanoseconds);
-        let growing = [ReceiveMethod::File, ReceiveMethod::Mmap].map(|receiver| {
-            let levels = [SENDER.at(MAPPED.sender), RECEIVER.at(receiver)];
-            results.series(receiver.name(), TIME, STEP, &levels)
-        });
+        let growing = lines(results, TIME, STEP, RECEIVER, &[SENDER.at(MAPPED.sender)]);
         let title = "A file of unknown size, by the step in which its receiver grows it";
-        let growing = curves(
-            TIME,
-            title,
-            (axis_of(STEP), time()),
-            growing.into(),
-            Vec::new(),
-        );
-        let line = |pair: Pair, metric: Metric<&'static str>, label: &str| {
+        let growing = curves(TIME, title, (STEP, time()), growing);
+        let line = |pair: Pair, metric: Metric, label: &str| {
             results.series(label, metric, SIZE, &by_page(pair))
         };
         let pairs = |metric| {
@@ -247,9 +233,8 @@ impl Experiment for Growth {
                 both_ends(MAPPED),
             ),
         ];
-        let reported = reported.map(|(key, title, series)| {
-            curves(key, title, (axis_of(SIZE), time()), series, Vec::new())
-        });
+        let reported =
+            reported.map(|(key, title, series)| curves(key, title, (SIZE, time()), series));
         // One size makes no curve.
         let is_curve = |figure: &Figure| figure.series.iter().any(|it| it.points.len() > 1);
         [growing]
@@ -428,7 +413,7 @@ fn curve<'r>(results: &'r Results, receiver: ReceiveMethod) -> Vec<(Bytes, &'r E
 pub(super) fn times_over(
     results: &Results<'_>,
     [above, below]: [Pair; 2],
-    metric: Metric<&'static str>,
+    metric: Metric,
 ) -> Vec<(Bytes, Quantity)> {
     let [above, below] = [above, below].map(|pair| results.along(SIZE, metric, &by_page(pair)));
     ratios(&above, &below)
@@ -477,9 +462,6 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
         "A mapping that grows by {page} takes {growing} as long as the best receiver that writes; one \
          of the whole file takes {whole}."
     );
-    let because = Finding::new("because", said)
-        .with_number("growing", growing)
-        .with_number("whole", whole);
     let ruling = match (
         exceeds(&growing, 1.0 + MARGIN),
         exceeds(&whole, 1.0 + MARGIN),
@@ -490,7 +472,11 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
         (Ruling::DoesNotHold, _) => Ruling::DoesNotHold,
         _ => Ruling::Undecided,
     };
-    Some(decided(ruling, because))
+    Some(
+        decided(ruling, said)
+            .with_number("growing", growing)
+            .with_number("whole", whole),
+    )
 }
 
 /// "Holds in part" if one ratio is above the other beyond doubt.

@@ -15,20 +15,20 @@ pub(super) const SIZE: AxisOf<Bytes> = AxisOf::new("size", "file size");
 /// In version 1 contents were summed as a whole, and never encrypted.
 const VERSION: u32 = 2;
 
-pub(super) const TIME: Metric<&str> = Metric::time("time", "time of a file").in_version(VERSION);
+pub(super) const TIME: Metric = Metric::time("time", "time of a file").in_version(VERSION);
 /// The time of the same file by read and write on both sides, in turn with the point's own methods.
-pub(super) const PLAIN_TIME: Metric<&str> = Metric::fact(
+pub(super) const PLAIN_TIME: Metric = Metric::fact(
     "plain_time",
     "by read and write, in turn",
     Unit::Nanoseconds,
 );
-pub(super) const RECEIVED_TIME: Metric<&str> = Metric::fact(
+pub(super) const RECEIVED_TIME: Metric = Metric::fact(
     "received_time",
     "receiver's time to the last byte",
     Unit::Nanoseconds,
 )
 .in_version(VERSION);
-pub(super) const RECEIVER_TIME: Metric<&str> =
+pub(super) const RECEIVER_TIME: Metric =
     Metric::time("receiver_time", "receiver's time").in_version(VERSION);
 
 /// The address at which the receiver on another machine listens.

@@ -4,7 +4,7 @@ use crate::prelude::*;
 
 pub(crate) struct Yielding;
 
-const COST: Metric<&str> = Metric::time("cost", "cost of a yield");
+const COST: Metric = Metric::time("cost", "cost of a yield");
 
 const DESIGN: Design = Design {
     id: "process.yield",

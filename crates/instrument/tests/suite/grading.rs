@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "the results are known to be complete")]
 
 use instrument::advice::{Action, Advice, Audience, Rule};
+use instrument::claim::Basis;
 use instrument::estimate::Estimate;
 use instrument::experiment::{Design, Experiment, MeasureError, Metric};
 use instrument::finding::{Finding, sentence};
@@ -68,9 +69,8 @@ const RULE: Rule = Rule {
     title: "way",
     audience: Audience::Programs,
     unit: None,
-    experiments: &["mock.race"],
-    find: |evidence| {
-        let of = |way: &str| evidence.estimate("mock.race", COST, &[("way", way.into())]);
+    basis: Basis::One("mock.race", |results| {
+        let of = |way: &str| results.sound(COST, &[("way", way.into())]);
         Some(Advice {
             value: cheaper(of("one")?, of("other")?).into(),
             usual: "other".into(),
@@ -78,7 +78,7 @@ const RULE: Rule = Rule {
             because: Finding::new("because", sentence!("It is cheaper.")),
             trial: None,
         })
-    },
+    }),
     act: |_, _| Action::Command(String::new()),
 };
 

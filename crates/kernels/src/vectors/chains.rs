@@ -3,7 +3,7 @@
 
 /// For each `name: |x, y| operation, then renewal of x`, a function that applies the operation to
 /// ten registers, twice per iteration of its loop; and `ALL` of them by name and type. The renewal,
-/// if any, follows both.
+/// if any, follows both. A division is by the chain's own value, as in the loops of [`crate::levels`].
 ///
 /// Each result is hidden from the compiler in its register, so that nothing is folded.
 macro_rules! chains {

@@ -9,7 +9,7 @@ use report::{Analysis, json, view};
 
 pub fn execute(arguments: &Claims, common: &Common) -> Result<Exit> {
     if arguments.all {
-        let experiments = experiments::claims().flat_map(|claim| claim.experiments);
+        let experiments = experiments::claims().flat_map(|claim| claim.basis.experiments());
         let experiments: Vec<&str> = experiments.copied().collect();
         let together = Run::together(stored::newest_with(common, &experiments)?);
         // Without any, the latest run is missing too, and the error says so.

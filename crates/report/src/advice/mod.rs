@@ -96,6 +96,8 @@ fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {
         usual: value(&found.usual),
         gain: found.gain.map(|gain| stored(gain.value, gain.interval)),
         because: show::sentence(&found.because),
-        experiments: rule.experiments.iter().map(|&id| id.into()).collect(),
+        experiments: (rule.basis.experiments().iter())
+            .map(|&id| id.into())
+            .collect(),
     }
 }

@@ -47,14 +47,14 @@ pub(crate) fn undecided(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> 
 
 fn reason(rule: &Rule, analysis: &Analysis<'_>) -> String {
     let (mut measured, mut failed, mut absent) = (Vec::new(), Vec::new(), Vec::new());
-    for &id in rule.experiments {
+    for &id in rule.basis.experiments() {
         match analysis.experiment(id) {
             None => absent.push(id),
             Some(experiment) if experiment.points.is_empty() => failed.push(id),
             Some(_) => measured.push(id),
         }
     }
-    let command = format!("`oscope run {}`", rule.experiments.join(" "));
+    let command = format!("`oscope run {}`", rule.basis.experiments().join(" "));
     match (&measured[..], &failed[..], &absent[..]) {
         (measured, [], []) => format!("{} measured and did not decide", subject(measured)),
         (_, failed @ [_, ..], []) => format!("{} tried and could not be measured", subject(failed)),

@@ -99,7 +99,7 @@ pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
             key: claim.key,
             says: claim.says,
             source: claim.source,
-            experiments: claim.experiments,
+            experiments: claim.basis.experiments(),
             ruling: judgement.ruling,
             because: show::sentence(&judgement.because),
             numbers: numbers(&judgement.because),

@@ -316,8 +316,8 @@ impl<'a> Measurements<'a> {
 /// True if planned points of this experiment have no level on this axis.
 fn is_optional(experiment: &str, axis: &str) -> bool {
     experiments::find(experiment).is_some_and(|experiment| {
-        let mut open = experiment.open_axes().iter();
-        open.any(|open| open.name == axis && open.is_optional)
+        let mut known = experiment.design().axes.iter();
+        known.any(|it| it.name == axis && it.is_optional)
     })
 }
 

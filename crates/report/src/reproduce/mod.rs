@@ -151,7 +151,7 @@ impl Choice {
             .chain(pictures.map(|picture| picture.experiment.as_str()))
             .chain(
                 self.claims()
-                    .flat_map(|(_, claim)| claim.experiments.iter().copied()),
+                    .flat_map(|(_, claim)| claim.basis.experiments().iter().copied()),
             )
             .collect();
         ids.sort_unstable();
@@ -232,7 +232,9 @@ impl Reproduction {
                 ..judged
             }
         };
-        let needed = choice.claims().flat_map(|(_, claim)| claim.experiments);
+        let needed = choice
+            .claims()
+            .flat_map(|(_, claim)| claim.basis.experiments());
         let unmeasured = needed.filter(|id| !here.has(id));
         let unmeasured = unmeasured.filter_map(|id| here.missing_whole(id).wanted);
         Self {

@@ -31,7 +31,8 @@ pub(crate) fn judged<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
 /// A claim with its ruling and the reason.
 pub(crate) fn item(claim: &Claim, judgement: &Judgement) -> Item {
     let source = Piece::faint(format!(" ({})", claim.source));
-    let because = Text::from(&judgement.because.sentence).then(reference(claim.experiments));
+    let because =
+        Text::from(&judgement.because.sentence).then(reference(claim.basis.experiments()));
     Item::new(
         show::ruling(judgement.ruling),
         [text![claim.says, source], because],

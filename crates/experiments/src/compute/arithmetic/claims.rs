@@ -6,7 +6,7 @@ use crate::estimates::ratio;
 use crate::judging::{MARGIN, decided, exceeds, extremes, throughout};
 use crate::optimisation::{Compiler, Optimisation};
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Judgement, Ruling};
 use instrument::statistics::Interval;
 
 pub(crate) const ALL: &[Claim] = &[
@@ -14,22 +14,19 @@ pub(crate) const ALL: &[Claim] = &[
         key: "integers_are_faster_than_floats",
         says: "Overall, operations on integers are faster than on floats.",
         source: "Report E, section 6",
-        experiments: &[DESIGN.id],
-        test: integers_are_faster,
+        basis: Basis::One(DESIGN.id, integers_are_faster),
     },
     Claim {
         key: "all_but_integer_division_gain_from_optimisation",
         says: "All operations but the division of integers gain if the compiler optimises.",
         source: "Report E, section 6",
-        experiments: &[DESIGN.id],
-        test: all_but_division_gain,
+        basis: Basis::One(DESIGN.id, all_but_division_gain),
     },
 ];
 
 /// The time of floats over that of integers. Report E does independent operations on `int` and `float`; overall is
 /// the mean of the four operations.
-fn integers_are_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
+fn integers_are_faster(results: &Results<'_>) -> Option<Judgement> {
     let over = |operation| {
         let time = |number| best(results, THROUGHPUT_CYCLES, Work(operation, number));
         ratio(time(Number::Float32)?, time(Number::Integer32)?)
@@ -41,8 +38,7 @@ fn integers_are_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
         "At optimisation 3, independent operations on 32-bit floats take {overall} as long as on integers \
          on average: {add} to add, {subtract} to subtract, {multiply} to multiply and {divide} to divide."
     );
-    let because = Finding::new("because", said).with_number("overall", overall);
-    Some(decided(exceeds(&overall, 1.0 + MARGIN), because))
+    Some(decided(exceeds(&overall, 1.0 + MARGIN), said).with_number("overall", overall))
 }
 
 /// The geometric mean of ratios. Its interval is as wide as theirs allow at most.
@@ -61,8 +57,7 @@ fn mean(ratios: &[Quantity]) -> Quantity {
 }
 
 /// The time between independent operations without optimisation over that with it, for all types.
-fn all_but_division_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
+fn all_but_division_gain(results: &Results<'_>) -> Option<Judgement> {
     let gain = |work| {
         let (metric, none) = (THROUGHPUT_CYCLES, Optimisation::NONE);
         let unoptimised = at(results, metric, work, none, Compiler::Rust)?;
@@ -95,5 +90,5 @@ fn all_but_division_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
         _ => Ruling::HoldsInPart,
     };
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }

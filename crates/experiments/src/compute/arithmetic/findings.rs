@@ -6,7 +6,7 @@ use super::{
     best,
 };
 use crate::estimates::{by_ratio, found, ratio, ratio_within};
-use crate::figures::{axis_of, bars, linear, logarithmic};
+use crate::figures::{bars, linear, lines, logarithmic};
 use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
 use kernels::levels::Level;
@@ -23,20 +23,14 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let figure = |key, title, metric: Metric<&'static str>, optimisation| {
-        let series = Number::ALL.iter().map(|number| {
-            let levels = [
-                TYPE.at(*number),
-                OPTIMISATION.at(optimisation),
-                COMPILER.at(Compiler::Rust),
-            ];
-            results.series(number.name(), metric, OPERATION, &levels)
-        });
+    let figure = |key, title, metric: Metric, optimisation| {
+        let levels = [OPTIMISATION.at(optimisation), COMPILER.at(Compiler::Rust)];
+        let lines = lines(results, metric, OPERATION, TYPE, &levels);
         let scale = match metric.unit {
             Unit::Count => linear("cycles", metric.unit),
             _ => logarithmic("operations", metric.unit),
         };
-        bars(key, title, (axis_of(OPERATION), scale), series.collect())
+        bars(key, title, (OPERATION, scale), lines)
     };
     let (none, full) = (Optimisation::NONE, Optimisation::FULL);
     let [unoptimised, throughput, vectors] = [

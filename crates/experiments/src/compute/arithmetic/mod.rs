@@ -15,20 +15,17 @@ use std::hint::black_box;
 const OPERATION: AxisOf<Operation> = AxisOf::new("operation", "operation");
 const TYPE: AxisOf<Number> = AxisOf::new("type", "type");
 
-const LATENCY: Metric<&str> = Metric::time("latency", "latency").bounded(LEAST_LATENCY_NS);
-const THROUGHPUT: Metric<&str> = Metric::rate("throughput", "throughput").bounded(MOST_PER_SECOND);
-const ARRAY: Metric<&str> = Metric::rate("array", "in arrays").bounded(MOST_OF_ELEMENTS_PER_SECOND);
-const LATENCY_CYCLES: Metric<&str> =
-    Metric::cost("latency_cycles", "cycles of latency", Unit::Count);
-const THROUGHPUT_CYCLES: Metric<&str> = Metric::cost(
+const LATENCY: Metric = Metric::time("latency", "latency").bounded(LEAST_LATENCY_NS);
+const THROUGHPUT: Metric = Metric::rate("throughput", "throughput").bounded(MOST_PER_SECOND);
+const ARRAY: Metric = Metric::rate("array", "in arrays").bounded(MOST_OF_ELEMENTS_PER_SECOND);
+const LATENCY_CYCLES: Metric = Metric::cost("latency_cycles", "cycles of latency", Unit::Count);
+const THROUGHPUT_CYCLES: Metric = Metric::cost(
     "throughput_cycles",
     "cycles of independent operations",
     Unit::Count,
 );
-const VECTORS: Metric<&str> =
-    Metric::rate("vectors", "in vectors").bounded(MOST_OF_ELEMENTS_PER_SECOND);
-const VECTOR_CYCLES: Metric<&str> =
-    Metric::cost("vector_cycles", "cycles of a vector", Unit::Count);
+const VECTORS: Metric = Metric::rate("vectors", "in vectors").bounded(MOST_OF_ELEMENTS_PER_SECOND);
+const VECTOR_CYCLES: Metric = Metric::cost("vector_cycles", "cycles of a vector", Unit::Count);
 
 /// No core runs at more than 10 GHz, and an operation takes at least a cycle, optimised or not.
 const LEAST_LATENCY_NS: f64 = 0.1;
@@ -148,7 +145,7 @@ impl Experiment for Arithmetic {
 /// Times turns of a loop with this number of operations each.
 fn time(
     sampler: &mut Sampler<'_>,
-    metric: Metric<&'static str>,
+    metric: Metric,
     operations: f64,
     run: impl Fn(u64) -> u64,
 ) -> Result<(), MeasureError> {
@@ -175,7 +172,7 @@ fn has_vectors(point: &Point) -> bool {
 
 fn at<'r>(
     results: &'r Results,
-    metric: Metric<&'static str>,
+    metric: Metric,
     work: Work,
     optimisation: Optimisation,
     compiler: Compiler,
@@ -186,11 +183,7 @@ fn at<'r>(
 }
 
 /// The estimate of Rust's loop at optimisation 3.
-fn best<'r>(
-    results: &'r Results,
-    metric: Metric<&'static str>,
-    work: Work,
-) -> Option<&'r Estimate> {
+fn best<'r>(results: &'r Results, metric: Metric, work: Work) -> Option<&'r Estimate> {
     at(results, metric, work, Optimisation::FULL, Compiler::Rust)
 }
 
@@ -229,7 +222,7 @@ const FIRST_TURNS: u64 = 64;
 
 /// Counts the core's cycles that an operation takes, which `run` does for a number of turns, unless this
 /// processor has no chain that counts cycles.
-fn count_cycles(sampler: &mut Sampler<'_>, metric: Metric<&'static str>, run: impl Fn(u64) -> u64) {
+fn count_cycles(sampler: &mut Sampler<'_>, metric: Metric, run: impl Fn(u64) -> u64) {
     // A chain of additions of two registers takes one cycle each on every processor since the 1990s.
     let optimised = Loops::of(levels::Compiler::Rust, Level::O3);
     let Some(addition) = optimised.operation("add_u64") else {

@@ -3,7 +3,7 @@
 use super::curves::{at, cliff, curve, hits_overwriting};
 use super::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
-use crate::figures::{axis_of, curves, scale_of};
+use crate::figures::{curves, lines};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT};
 use crate::judging::{NEAR_BEST, exceeds, near_best};
 use crate::prelude::*;
@@ -19,19 +19,17 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let passes = || Pass::ALL.iter().copied();
-    let line = |pass: Pass| results.series(pass.name(), THROUGHPUT, BLOCK_SIZE, &[PASS.at(pass)]);
-    let mark = |pass: Pass| {
-        let plateau = Curve::within(NEAR_BEST, &curve(results, pass), Better::Higher).plateau();
+    let passes = Pass::ALL.iter();
+    let marks = passes.filter_map(|pass| {
+        let plateau = Curve::within(NEAR_BEST, &curve(results, *pass), Better::Higher).plateau();
         Some(Mark::found(&format!("plateau, {pass}"), plateau.ok()?))
-    };
-    vec![curves(
-        THROUGHPUT,
-        "Throughput of a file by block size",
-        (axis_of(BLOCK_SIZE), scale_of(THROUGHPUT)),
-        passes().map(line).collect(),
-        passes().filter_map(mark).collect(),
-    )]
+    });
+    let title = "Throughput of a file by block size";
+    let lines = lines(results, THROUGHPUT, BLOCK_SIZE, PASS, &[]);
+    vec![Figure {
+        marks: marks.collect(),
+        ..curves(THROUGHPUT, title, (BLOCK_SIZE, THROUGHPUT), lines)
+    }]
 }
 
 fn cliff_finding(results: &Results) -> Option<Finding> {
@@ -127,29 +125,4 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
 /// The size of the file, the same at all points.
 fn file_size(results: &Results) -> Option<Bytes> {
     results.points.first()?.point.level(FILE_SIZE).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::BlockSize;
-    use super::*;
-    use crate::made_up::{figures, measured};
-    use instrument::figure::MarkOrigin;
-
-    #[test]
-    fn the_figure_shows_the_passes_there_are_and_their_plateaus() {
-        let at = |size: u64| {
-            let point = Point::new()
-                .at(PASS, Pass::ReadWarm)
-                .at(BLOCK_SIZE, Bytes(size));
-            measured(point, &[(THROUGHPUT, size.min(65_536) as f64)])
-        };
-        let figures = figures(
-            &BlockSize,
-            (9..=22).map(|exponent| at(1 << exponent)).collect(),
-        );
-        assert_eq!(figures[0].marks.len(), 1);
-        assert_eq!(figures[0].marks[0].origin, MarkOrigin::Found);
-        assert_eq!(figures[0].series[1].points.len(), 14);
-    }
 }

@@ -31,7 +31,6 @@ pub(super) enum Pass {
 /// The block size of programs that do not choose one.
 pub(super) const USUAL_BLOCK: Bytes = Bytes(4096);
 
-/// The experiment `file.block_size`.
 pub(crate) struct BlockSize;
 
 pub(super) const DESIGN: Design = Design {
@@ -61,7 +60,11 @@ pub(super) const DESIGN: Design = Design {
              virtual one, may still hold the data in a cache of its own. A file smaller than the \
              last-level cache is read warm from that cache.",
     source: "Reports A and B, sections 3 and 4",
-    axes: &[BLOCK_SIZE.axis(), PASS.axis(), FILE_SIZE.axis()],
+    axes: &[
+        BLOCK_SIZE.open(64, 1 << 30).in_steps_of(64),
+        PASS.axis(),
+        FILE_SIZE.open(1, 1 << 40),
+    ],
     metrics: &[
         THROUGHPUT,
         CacheMetrics::PLAIN.resident,
@@ -80,15 +83,6 @@ impl Experiment for BlockSize {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         all_points(setting)
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                BLOCK_SIZE.open(64, 1 << 30).in_steps_of(64),
-                FILE_SIZE.open(1, 1 << 40),
-            ]
-        }
     }
 
     fn shares_process(&self, _point: &Point) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::file::buffer;
 use crate::prelude::*;
-use instrument::point::{AxisKind, Level, LevelOf};
+use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use platform::block_io::{ReadManner, read_at, read_at_as};
 use platform::file::{Access, LockedFile, OpenMode, open_read};
 use platform::memory::{Advice, FileMapping, Mapping};
@@ -118,10 +118,7 @@ impl LevelOf for Engine {
     }
 
     fn of(level: &Level) -> Option<Self> {
-        match level {
-            Level::Choice(name) => Self::named(name),
-            Level::Number(_) => None,
-        }
+        read_back(level, Self::named)
     }
 }
 

@@ -2,11 +2,11 @@
 
 mod kind;
 
-use super::page_cache::{CacheMetrics, put, warm};
+use super::page_cache::{CacheMetrics, record_share, warm};
 use super::scratch_file::ScratchFile;
 use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_size, like, room};
 use crate::estimates::{by_ratio, ratio};
-use crate::figures::{axis_of, bars, scale_of};
+use crate::figures::{bars, lines};
 use crate::judging::NEAR_BEST;
 use crate::prelude::*;
 use instrument::curve::Curve;
@@ -16,12 +16,11 @@ use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
 use platform::usage::COUNTS_DIRECT_READS;
 
-/// The experiment `file.engine`.
 pub(crate) struct Engines;
 
 const ENGINE: AxisOf<Engine> = AxisOf::new("engine", "way of reading");
 pub(super) const THROUGH: AxisOf<Through> = AxisOf::new("through", "through");
-const RATE: Metric<&str> = Metric::rate("rate", "reads per second").bounded(MOST_PER_SECOND);
+const RATE: Metric = Metric::rate("rate", "reads per second").bounded(MOST_PER_SECOND);
 
 /// The path that the data takes.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +159,7 @@ impl Experiment for Engines {
         let (prepare, body) = (|| warm(&scratch), || reader.read_all());
         if is_direct && !COUNTS_DIRECT_READS {
             let observe = |sampler: &mut Sampler<'_>| {
-                put(sampler, CacheMetrics::PLAIN.resident, prepare()?);
+                record_share(sampler, CacheMetrics::PLAIN.resident, prepare()?);
                 Ok(())
             };
             return sampler.once_as(&metrics, observe, body);
@@ -177,22 +176,15 @@ impl Experiment for Engines {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let of_block = |block: Bytes| {
-            let line = |through: &Through| {
-                let levels = [BLOCK_SIZE.at(block), THROUGH.at(*through)];
-                results.series(through.name(), RATE, ENGINE, &levels)
-            };
             bars(
                 format!("rate_{}", block.0),
                 &format!("Random reads of {block} by one thread"),
-                (axis_of(ENGINE), scale_of(RATE)),
-                Through::ALL.iter().map(line).collect(),
+                (ENGINE, RATE),
+                lines(results, RATE, ENGINE, THROUGH, &[BLOCK_SIZE.at(block)]),
             )
         };
-        results
-            .levels(BLOCK_SIZE)
-            .into_iter()
-            .map(of_block)
-            .collect()
+        let blocks = results.levels(BLOCK_SIZE).into_iter();
+        blocks.map(of_block).collect()
     }
 }
 

@@ -5,8 +5,8 @@ mod way;
 use super::page_cache::Chiller;
 use super::scratch_file::ScratchFile;
 use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, powers, room, whole_blocks};
-use crate::estimates::{grade, ratio, ratio_within};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::estimates::{by_ratio, grade, ratio, ratio_within};
+use crate::figures::{curves, lines, logarithmic};
 use crate::file;
 use crate::prelude::*;
 use instrument::experiment::Confinement;
@@ -17,7 +17,6 @@ use way::{FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, lea
 pub(super) use way::{READ, READ_AGAIN, REWRITE, WAY};
 pub(super) use way::{Way, map_part, move_on};
 
-/// The experiment `file.rewrite_passes`.
 pub(crate) struct RewritePasses;
 
 /// The chunk size at which ways are compared.
@@ -50,8 +49,8 @@ pub(super) const DESIGN: Design = Design {
     source: "Report E, section 4.1",
     axes: &[
         WAY.axis(),
-        CHUNK_SIZE.axis(),
-        FILE_SIZE.axis(),
+        CHUNK_SIZE.open(KIB, 1 << 30).in_steps_of(KIB),
+        FILE_SIZE.open(KIB, 1 << 40).in_steps_of(KIB),
         MEMORY.axis(),
     ],
     metrics: &[READ, REWRITE, READ_AGAIN, KEPT, FROM_STORAGE],
@@ -109,15 +108,6 @@ impl Experiment for RewritePasses {
                 swap_bytes: 0,
             }),
             Memory::NotLimited => None,
-        }
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                CHUNK_SIZE.open(KIB, 1 << 30).in_steps_of(KIB),
-                FILE_SIZE.open(KIB, 1 << 40).in_steps_of(KIB),
-            ]
         }
     }
 
@@ -212,14 +202,14 @@ impl Experiment for RewritePasses {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let figure = |metric: Metric<&'static str>, title: &str| {
-            let line = |way: &Way| results.series(way.name(), metric, CHUNK_SIZE, &[WAY.at(*way)]);
-            let axes = (
-                axis_of(CHUNK_SIZE),
-                logarithmic("time for a KiB", Unit::Nanoseconds),
-            );
-            let lines = Way::ALL.iter().map(line).collect();
-            curves(metric, title, axes, lines, Vec::new())
+        let figure = |metric, title| {
+            let axes = (CHUNK_SIZE, logarithmic("time for a KiB", Unit::Nanoseconds));
+            curves(
+                metric,
+                title,
+                axes,
+                lines(results, metric, CHUNK_SIZE, WAY, &[]),
+            )
         };
         vec![
             figure(READ, "Reading a cold file"),
@@ -233,12 +223,7 @@ fn largest_file(setting: &Setting) -> u64 {
     file::file_size(setting, 2, [32 * MIB, 128 * MIB, 512 * MIB])
 }
 
-fn at<'r>(
-    results: &'r Results,
-    metric: Metric<&'static str>,
-    way: Way,
-    chunk: Bytes,
-) -> Option<&'r Estimate> {
+fn at<'r>(results: &'r Results, metric: Metric, way: Way, chunk: Bytes) -> Option<&'r Estimate> {
     results.sound(metric, &[WAY.at(way), CHUNK_SIZE.at(chunk)])
 }
 
@@ -258,7 +243,7 @@ fn second_reading(results: &Results) -> Option<Finding> {
         "After an uncached file was read and overwritten, reading it again takes {times} as long as at \
          first, with {kept} of it still in the page cache."
     );
-    let finding = Finding::new("second_reading", said).graded(grade(&times, 1.0));
+    let finding = by_ratio("second_reading", said, &times);
     (finding.grade == Grade::Certain).then(|| finding.weighing(0.4))
 }
 
@@ -305,7 +290,7 @@ fn buffer(results: &Results) -> Option<Finding> {
     let said = sentence!(
         "Overwriting a file in chunks of {chunk} takes {times} as long with fwrite as with write."
     );
-    let finding = Finding::new("buffer", said).graded(grade(&times, 1.0));
+    let finding = by_ratio("buffer", said, &times);
     (finding.grade == Grade::Certain).then(|| finding.weighing(0.4))
 }
 

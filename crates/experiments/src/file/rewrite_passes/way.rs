@@ -13,16 +13,15 @@ use std::path::Path;
 pub(in crate::file) const WAY: AxisOf<Way> = AxisOf::new("way", "way");
 pub(super) const MEMORY: AxisOf<Memory> = AxisOf::new("memory", "memory");
 
-pub(in crate::file) const READ: Metric<&str> = Metric::time("read", "read, per KiB");
-pub(in crate::file) const REWRITE: Metric<&str> = Metric::time("rewrite", "written over, per KiB");
-pub(in crate::file) const READ_AGAIN: Metric<&str> =
-    Metric::time("read_again", "read again, per KiB");
-pub(super) const KEPT: Metric<&str> = Metric::fact(
+pub(in crate::file) const READ: Metric = Metric::time("read", "read, per KiB");
+pub(in crate::file) const REWRITE: Metric = Metric::time("rewrite", "written over, per KiB");
+pub(in crate::file) const READ_AGAIN: Metric = Metric::time("read_again", "read again, per KiB");
+pub(super) const KEPT: Metric = Metric::fact(
     "kept",
     "in the page cache before reading again",
     Unit::Share,
 );
-pub(super) const FROM_STORAGE: Metric<&str> = Metric::fact(
+pub(super) const FROM_STORAGE: Metric = Metric::fact(
     "from_storage",
     "of reading again, from storage",
     Unit::Share,

@@ -2,7 +2,7 @@
 
 use super::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
 use crate::estimates::{by_ratio, found, grade, pooled, ratio, ratios};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
 use crate::judging::NEAR_BEST;
 use crate::prelude::*;
@@ -28,16 +28,13 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
             lines.push(point);
         }
     }
-    let of = |metric: Metric<&'static str>, title: &str| {
+    let of = |metric: Metric, title: &str| {
         let series = lines.iter().filter_map(|point| {
             let label = format!("{}, {}", point.level(STATE).ok()?, manner(point)?);
             Some(results.series(&label, metric, THREADS, &others(point)))
         });
-        let axes = (
-            axis_of(THREADS),
-            logarithmic("bytes per second", Unit::BytesPerSecond),
-        );
-        curves(metric, title, axes, series.collect(), Vec::new())
+        let scale = logarithmic("bytes per second", Unit::BytesPerSecond);
+        curves(metric, title, (THREADS, scale), series.collect())
     };
     vec![
         of(THROUGHPUT, "Bytes over wall time"),

@@ -8,7 +8,7 @@ pub(super) use findings::{
     whole_and_small,
 };
 
-use super::page_cache::{Chiller, put, warm};
+use super::page_cache::{Chiller, record_share, warm};
 use super::scratch_file::ScratchFile;
 use super::{
     BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, file_size, like,
@@ -29,10 +29,10 @@ pub(super) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 /// More processors than this no machine of today has in one system.
 const MOST_PROCESSORS: usize = 1024;
 
-pub(super) const THROUGHPUT: Metric<&str> = Metric::bandwidth("throughput", "throughput")
+pub(super) const THROUGHPUT: Metric = Metric::bandwidth("throughput", "throughput")
     .bounded(MOST_BYTES_PER_SECOND * MOST_PROCESSORS as f64);
-const BY_CPU: Metric<&str> = Metric::bandwidth("by_cpu", "bytes by processor time");
-const RESIDENT: Metric<&str> = Metric::fact("resident", "in the page cache before", Unit::Share);
+const BY_CPU: Metric = Metric::bandwidth("by_cpu", "bytes by processor time");
+const RESIDENT: Metric = Metric::fact("resident", "in the page cache before", Unit::Share);
 
 /// The state of the page cache before a pass.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,6 @@ impl From<Method> for files::Method {
     }
 }
 
-/// The experiment `file.sum`.
 pub(crate) struct SumOfWords;
 
 pub(super) const DESIGN: Design = Design {
@@ -85,9 +84,9 @@ pub(super) const DESIGN: Design = Design {
     axes: &[
         STATE.axis(),
         METHOD.axis(),
-        BLOCK_SIZE.axis(),
-        THREADS.axis(),
-        FILE_SIZE.axis(),
+        BLOCK_SIZE.open(1, 1 << 30),
+        THREADS.open(1, 999),
+        FILE_SIZE.open(1, 1 << 40),
     ],
     metrics: &[THROUGHPUT, BY_CPU, RESIDENT],
 };
@@ -157,16 +156,6 @@ impl Experiment for SumOfWords {
         points
     }
 
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                BLOCK_SIZE.open(1, 1 << 30),
-                THREADS.open(1, 999),
-                FILE_SIZE.open(1, 1 << 40),
-            ]
-        }
-    }
-
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
         let is_cold = point.level(STATE).is_ok_and(|state| state == State::Cold);
         is_cold.then_some(Component::Disk)
@@ -204,7 +193,7 @@ impl Experiment for SumOfWords {
                 State::Cold => chiller.chill(&mut file)?,
             };
             source.replace(Some(Source::open(&path).map_err(not_done)?));
-            put(sampler, RESIDENT, share);
+            record_share(sampler, RESIDENT, share);
             Ok(())
         };
         sampler.once(THROUGHPUT, len as f64, prepare, || {

@@ -4,7 +4,7 @@ use super::{
     BLOCK_SIZE, Backing, FIRST_WRITE, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
 };
 use crate::estimates::{extra_cost, found, grade, known, ratio, time_ns};
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::memory::hierarchy;
 use crate::memory::pages::Pages;
 use crate::prelude::*;
@@ -37,11 +37,11 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
             let levels = [PAGES.at(Backing::Pages(pages))];
             results.series(&pages.to_string(), metric, BLOCK_SIZE, &levels)
         });
-        let axes = (
-            axis_of(BLOCK_SIZE),
-            logarithmic("bandwidth", Unit::BytesPerSecond),
-        );
-        curves(metric, title, axes, series.collect(), marks.clone())
+        let axes = (BLOCK_SIZE, logarithmic("bandwidth", Unit::BytesPerSecond));
+        Figure {
+            marks: marks.clone(),
+            ..curves(metric, title, axes, series.collect())
+        }
     };
     vec![
         figure(READ, "Reading memory"),

@@ -5,7 +5,7 @@ use crate::estimates::ratio_within;
 use crate::judging::{MARGIN, both, decided, exceeds, is_about};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Basis, Claim, Judgement, Ruling};
 
 const SOURCE: &str = "Report E, section 5.2";
 
@@ -19,51 +19,45 @@ pub(crate) const ALL: &[Claim] = &[
         key: "every_way_to_call_is_linear",
         says: "Time grows linearly with the work: inline, in functions, by recursion and in processes.",
         source: SOURCE,
-        experiments: &[DESIGN.id],
-        test: all_are_linear,
+        basis: Basis::One(DESIGN.id, all_are_linear),
     },
     Claim {
         key: "recursion_is_steeper",
         says: "Time grows faster with the work in a recursion than in a loop.",
         source: SOURCE,
-        experiments: &[DESIGN.id],
-        test: recursion_is_steeper,
+        basis: Basis::One(DESIGN.id, recursion_is_steeper),
     },
     Claim {
         key: "inline_wins_only_without_optimisation",
         says: "Without optimisation, inline code is faster than a function; with it, the function is faster.",
         source: SOURCE,
-        experiments: &[DESIGN.id],
-        test: inline_wins_only_unoptimised,
+        basis: Basis::One(DESIGN.id, inline_wins_only_unoptimised),
     },
     Claim {
         key: "optimisation_does_not_touch_processes",
         says: "The cost of a process does not depend on the compiler's optimisation.",
         source: SOURCE,
-        experiments: &[DESIGN.id],
-        test: processes_are_unaffected,
+        basis: Basis::One(DESIGN.id, processes_are_unaffected),
     },
 ];
 
 /// The slope of `one` over that of `other`, of the same or another metric.
 fn slopes(
-    evidence: &Evidence<'_>,
+    results: &Results<'_>,
     one: (Metric<&'static str>, Style),
     other: (Metric<&'static str>, Style),
 ) -> Option<Quantity> {
-    let results = evidence.of(DESIGN.id)?;
     let slope = |(metric, style)| slope(results, metric, style);
     slope(one)?.over(slope(other)?)
 }
 
 /// The slope of `one` over that of `other`, without optimisation and with it.
-fn both_slopes(evidence: &Evidence<'_>, one: Style, other: Style) -> Option<(Quantity, Quantity)> {
-    let of = |metric| slopes(evidence, (metric, one), (metric, other));
+fn both_slopes(results: &Results<'_>, one: Style, other: Style) -> Option<(Quantity, Quantity)> {
+    let of = |metric| slopes(results, (metric, one), (metric, other));
     Some((of(UNOPTIMISED)?, of(OPTIMISED)?))
 }
 
-fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
+fn all_are_linear(results: &Results<'_>) -> Option<Judgement> {
     let metrics = [UNOPTIMISED, OPTIMISED].into_iter();
     let powers = metrics.flat_map(|metric| {
         let styles = [
@@ -101,11 +95,11 @@ fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
         "For the four styles at optimisation 0 and 3, time grows with the number of rows to the power \
          of {least} to {most}; 1 is linear."
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
-fn recursion_is_steeper(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let (unoptimised, optimised) = both_slopes(evidence, Style::Recursion, Style::Inline)?;
+fn recursion_is_steeper(results: &Results<'_>) -> Option<Judgement> {
+    let (unoptimised, optimised) = both_slopes(results, Style::Recursion, Style::Inline)?;
     let said = sentence!(
         "A row by recursion takes {unoptimised} the time of an inline row without optimisation, and \
          {optimised} with it."
@@ -114,12 +108,12 @@ fn recursion_is_steeper(evidence: &Evidence<'_>) -> Option<Judgement> {
         exceeds(&unoptimised, 1.0 + MARGIN),
         exceeds(&optimised, 1.0 + MARGIN),
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
-fn inline_wins_only_unoptimised(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let (unoptimised, optimised) = both_slopes(evidence, Style::Function, Style::Inline)?;
-    let (_, inverse) = both_slopes(evidence, Style::Inline, Style::Function)?;
+fn inline_wins_only_unoptimised(results: &Results<'_>) -> Option<Judgement> {
+    let (unoptimised, optimised) = both_slopes(results, Style::Function, Style::Inline)?;
+    let (_, inverse) = both_slopes(results, Style::Inline, Style::Function)?;
     let said = sentence!(
         "A row in a function takes {unoptimised} the time of an inline row without optimisation, and \
          {optimised} with it."
@@ -128,12 +122,11 @@ fn inline_wins_only_unoptimised(evidence: &Evidence<'_>) -> Option<Judgement> {
         exceeds(&unoptimised, 1.0 + MARGIN),
         exceeds(&inverse, 1.0 + MARGIN),
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    Some(decided(ruling, said))
 }
 
 /// In the most rows that were measured, since both levels ran in the same processes.
-fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
+fn processes_are_unaffected(results: &Results<'_>) -> Option<Judgement> {
     let levels = [
         STYLE.at(process_style(results)),
         COMPILER.at(Compiler::Rust),
@@ -145,6 +138,5 @@ fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
         "{rows} rows, each with a new process, take {ratio} as long without optimisation as with it.",
         rows = rows.to_string(),
     );
-    let because = Finding::new("because", said).with_number("ratio", ratio);
-    Some(decided(is_about(&ratio, 1.0, 1.0 + UNAFFECTED), because))
+    Some(decided(is_about(&ratio, 1.0, 1.0 + UNAFFECTED), said).with_number("ratio", ratio))
 }

@@ -2,7 +2,7 @@
 
 use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, UNOPTIMISED, slope};
 use crate::estimates::grade;
-use crate::figures::{axis_of, curves, logarithmic};
+use crate::figures::{curves, logarithmic};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 
@@ -17,8 +17,8 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
             let levels = [STYLE.at(*style), COMPILER.at(Compiler::Rust)];
             results.series(style.name(), metric, ROWS, &levels)
         });
-        let axes = (axis_of(ROWS), logarithmic("time", Unit::Nanoseconds));
-        curves(metric, title, axes, series.collect(), Vec::new())
+        let axes = (ROWS, logarithmic("time", Unit::Nanoseconds));
+        curves(metric, title, axes, series.collect())
     };
     vec![
         figure(OPTIMISED, "Ways to call, optimised"),

@@ -4,15 +4,15 @@ mod findings;
 pub(super) mod operations;
 
 use crate::estimates::{grade, ratio, time_ns};
-use crate::figures::{axis_of, bars, scale_of};
+use crate::figures::bars;
 use crate::optimisation::{self, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
 use instrument::results::PointResult;
 
 pub(super) const CALL: AxisOf<Call> = AxisOf::new("call", "call");
 
-pub(super) const RATE: Metric<&str> = Metric::rate("rate", "rate").bounded(MOST_PER_SECOND);
-const LATENCY: Metric<&str> = Metric::time("latency", "latency");
+pub(super) const RATE: Metric = Metric::rate("rate", "rate").bounded(MOST_PER_SECOND);
+const LATENCY: Metric = Metric::time("latency", "latency");
 
 /// Even a pair of calls that do nothing takes half a nanosecond.
 const MOST_PER_SECOND: f64 = 2e9;
@@ -249,8 +249,7 @@ impl Experiment for Calls {
                 results.series(&label, metric, CALL, &[OPTIMISATION.at(level)])
             });
             let series = series.into_iter().filter(|line| !line.points.is_empty());
-            let axes = (axis_of(CALL), scale_of(metric));
-            bars(metric, title, axes, series.collect())
+            bars(metric, title, (CALL, metric), series.collect())
         };
         vec![
             figure(RATE, "Calls per second"),

@@ -2,7 +2,7 @@
 
 use super::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
 use crate::estimates::{found, grade, ratio};
-use crate::figures::{axis_of, bars, curves, scale_of};
+use crate::figures::{bars, curves};
 use crate::prelude::*;
 use crate::process::{PLACEMENT, Placement};
 use crate::subjects;
@@ -51,15 +51,14 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         bars(
             ROUND_TRIP,
             "Round trip of a short message",
-            (axis_of(MECHANISM), scale_of(ROUND_TRIP)),
+            (MECHANISM, ROUND_TRIP),
             round_trips.collect(),
         ),
         curves(
             BANDWIDTH,
             "Bandwidth by message size",
-            (axis_of(MESSAGE), scale_of(BANDWIDTH)),
+            (MESSAGE, BANDWIDTH),
             streams,
-            Vec::new(),
         ),
     ]
 }
@@ -67,7 +66,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 /// The sound estimates of a metric by the size of the message.
 pub(in crate::process) fn by_message<'r>(
     results: &'r Results,
-    metric: Metric<&'static str>,
+    metric: Metric,
     means: Mechanism,
     placement: Placement,
 ) -> Vec<(Bytes, &'r Estimate)> {
@@ -164,27 +163,4 @@ fn spinning(results: &Results) -> Option<Finding> {
     );
     let follows = times.differs_from(1.0) && times.value > 1.0;
     follows.then(|| Finding::new("spinning", said).weighing(0.65))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::Ipc;
-    use super::*;
-    use crate::made_up::{figures, measured};
-
-    #[test]
-    fn figures_leave_out_what_was_not_measured() {
-        let at = |message, placement, metric, value| {
-            let point = Point::new().at(MECHANISM, Mechanism::Pipe);
-            let point = point.at(MESSAGE, Bytes(message));
-            measured(point.at(PLACEMENT, placement), &[(metric, value)])
-        };
-        let points = vec![
-            at(4096, Placement::TwoCores, BANDWIDTH, 1e9),
-            at(1, Placement::OneCore, ROUND_TRIP, 3e3),
-        ];
-        let figures = figures(&Ipc, points);
-        assert_eq!(figures[0].series[0].points.len(), 1);
-        assert_eq!(figures[1].series.len(), 1);
-    }
 }

@@ -17,9 +17,9 @@ use std::sync::atomic::Ordering;
 pub(super) const MECHANISM: AxisOf<Mechanism> = AxisOf::new("mechanism", "means");
 pub(super) const MESSAGE: AxisOf<Bytes> = AxisOf::new("message_size", "message");
 
-pub(super) const ROUND_TRIP: Metric<&str> =
+pub(super) const ROUND_TRIP: Metric =
     Metric::time("round_trip", "round trip").bounded(LEAST_ROUND_TRIP_NS);
-pub(super) const BANDWIDTH: Metric<&str> =
+pub(super) const BANDWIDTH: Metric =
     Metric::bandwidth("bandwidth", "bandwidth").bounded(MOST_BYTES_PER_SECOND);
 
 /// A message and its answer cross at least two caches.

@@ -5,7 +5,7 @@ use super::{
     PAIR, RUN, SHORT_SLICE_US, SLICE, THREADS, at,
 };
 use crate::estimates::{by_ratio, found, grade, ratio, side_by_side};
-use crate::figures::{axis_of, bars, curves, logarithmic};
+use crate::figures::{bars, curves, logarithmic};
 use crate::judging::{ALMOST, exceeds, is_about};
 use crate::prelude::*;
 use instrument::claim::Ruling;
@@ -37,9 +37,8 @@ fn by_threads(results: &Results, key: &str, body: Body) -> Figure {
     curves(
         key,
         &format!("A run of the body {body}, on one worker"),
-        (axis_of(THREADS), logarithmic("run", RUN.unit)),
+        (THREADS, logarithmic("run", RUN.unit)),
         [LockType::Lock, LockType::SpinLock].map(series).into(),
-        Vec::new(),
     )
 }
 
@@ -69,7 +68,6 @@ fn by_length(results: &Results) -> Figure {
         [LockType::PthreadMutex, LockType::PthreadSpin]
             .map(series)
             .into(),
-        Vec::new(),
     )
 }
 
@@ -81,7 +79,7 @@ fn by_lock(results: &Results) -> Figure {
     bars(
         "locks",
         &format!("{MIDDLE} threads, an entry in a long run"),
-        (axis_of(LOCK), logarithmic("entry", ENTRY.unit)),
+        (LOCK, logarithmic("entry", ENTRY.unit)),
         [Body::Simple, Body::COMPLEX].map(series).into(),
     )
 }
@@ -92,7 +90,7 @@ fn by_lock(results: &Results) -> Figure {
 fn with_most<'r>(
     results: &'r Results,
     body: Body,
-    metric: Metric<&'static str>,
+    metric: Metric,
 ) -> Option<(Count, &'r Estimate, &'r Estimate)> {
     let curve = |lock| results.along(THREADS, metric, &[BODY.at(body), LOCK.at(lock)]);
     let most = side_by_side(&curve(LockType::Lock), &curve(LockType::SpinLock)).pop();

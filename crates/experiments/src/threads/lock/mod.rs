@@ -6,7 +6,7 @@ pub(super) use findings::{spin_and_block, step_ns, user_spin_and_block};
 
 use super::kind::UserThreads;
 use crate::prelude::*;
-use instrument::point::{AxisKind, Level, LevelOf};
+use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use std::fmt;
 
 pub(super) const BODY: AxisOf<Body> = AxisOf::new("body", "body");
@@ -16,10 +16,10 @@ pub(super) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 /// The slice of user threads, where it is not the usual one.
 pub(super) const SLICE: AxisOf<Count> = AxisOf::new("slice", "slice in µs");
 
-pub(super) const RUN: Metric<&str> = Metric::time("run", "run, each enters once");
+pub(super) const RUN: Metric = Metric::time("run", "run, each enters once");
 /// Since its second version runs are long enough for threads to lose their turn inside.
-pub(super) const ENTRY: Metric<&str> = Metric::time("entry", "entry in a long run").in_version(2);
-pub(super) const TURNS_TAKEN: Metric<&str> =
+pub(super) const ENTRY: Metric = Metric::time("entry", "entry in a long run").in_version(2);
+pub(super) const TURNS_TAKEN: Metric =
     Metric::fact("turns_taken", "turns taken in a run", Unit::Count);
 
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,15 +79,14 @@ impl LevelOf for Body {
     }
 
     fn of(level: &Level) -> Option<Self> {
-        match level {
-            Level::Choice(name) if name == "simple" => Some(Self::Simple),
-            Level::Choice(name) if name == "simple yield" => Some(Self::SimpleYield),
-            Level::Choice(name) => {
+        read_back(level, |name| match name {
+            "simple" => Some(Self::Simple),
+            "simple yield" => Some(Self::SimpleYield),
+            _ => {
                 let steps = name.strip_prefix("complex, ")?.strip_suffix(" steps")?;
                 steps.parse().ok().map(Self::complex)
             }
-            Level::Number(_) => None,
-        }
+        })
     }
 }
 
@@ -156,7 +155,12 @@ const DESIGN: Design = Design {
          steps. Such runs are timed from before the runtime starts."
     ),
     source: "Report D, Table 1",
-    axes: &[BODY.axis(), LOCK.axis(), THREADS.axis(), SLICE.axis()],
+    axes: &[
+        BODY.axis(),
+        LOCK.axis(),
+        THREADS.open(1, 999),
+        SLICE.open(SHORT_SLICE_US, 1_000_000).only_if_chosen(),
+    ],
     metrics: &[RUN, ENTRY, TURNS_TAKEN],
 };
 
@@ -226,15 +230,6 @@ impl Experiment for Lock {
             add(Body::complex(steps), LockType::PthreadSpin, PAIR);
         }
         points
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        const {
-            &[
-                THREADS.open(1, 999),
-                SLICE.open(SHORT_SLICE_US, 1_000_000).only_if_chosen(),
-            ]
-        }
     }
 
     /// On one worker, each spinning thread burns a slice for each that goes before it.
