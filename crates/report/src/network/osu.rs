@@ -184,15 +184,6 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_both_benchmarks_are_read() {
-        let both = tables(&format!("{LATENCY}{BANDWIDTH}")).expect("they are whole");
-        assert_eq!(both.len(), 2);
-        assert_eq!(both[0].values.get(&1), Some(&800.0));
-        let fastest = both[1].values.get(&4_194_304).expect("it is there");
-        assert!((fastest - 5.58613e9).abs() < 1.0);
-    }
-
-    #[test]
     fn other_texts_are_refused_with_a_reason() {
         for (text, expected) in [
             ("hello\n1 2\n", "no output of osu_latency"),
@@ -239,7 +230,8 @@ mod tests {
             throughput.cells[0][1] > throughput.cells[1][0],
             "the first sends"
         );
-        assert!(throughput.cells[1][0].is_some());
+        let slower = throughput.cells[1][0].expect("b to a");
+        assert!((slower - 5.58613e9).abs() < 1.0, "{slower}");
         assert_eq!(throughput.cells[0][2], None);
         assert!(network.is_incomplete, "b and c have no measurement");
         assert_eq!(network.passes, 2);

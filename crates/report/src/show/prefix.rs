@@ -94,22 +94,3 @@ impl Prefix {
 fn base_units<Q: FromStr>(symbol: &str, base: impl Fn(Q) -> f64) -> f64 {
     format!("1 {symbol}").parse().map_or(1.0, base)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Prefix;
-    use instrument::quantity::Unit;
-
-    #[test]
-    fn values_far_apart_share_no_unit() {
-        let near = [0.5e9, 12e9];
-        let prefix = Prefix::common(Unit::BytesPerSecond, near.into_iter()).unwrap();
-        assert_eq!(prefix.symbol, "GiB/s");
-        assert_eq!(prefix.number(near[0], 3), "0.466");
-        assert_eq!(
-            Prefix::common(Unit::Nanoseconds, [80.0, 5e5].into_iter()),
-            None
-        );
-        assert!(Prefix::common(Unit::Nanoseconds, [0.0, f64::NAN].into_iter()).is_some());
-    }
-}

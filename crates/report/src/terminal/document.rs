@@ -169,7 +169,6 @@ impl Painter<'_> {
 mod tests {
     use super::paint;
     use crate::document::{Blocks, Document, Item, Piece, Table, text};
-    use crate::show::Tone;
     use crate::show::words::{FASTER, grade};
     use crate::terminal::Style;
     use instrument::finding::Grade;
@@ -234,19 +233,5 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         assert!(!text.contains("--all"), "{text}");
-    }
-
-    #[test]
-    fn a_tone_is_a_colour_where_there_are_colours() {
-        let doubt = Piece::toned(Tone::Doubtful, "doubt");
-        let document = Blocks::default().say([doubt]).document("");
-        let style = Style {
-            colour: true,
-            ..STYLE
-        };
-        assert_eq!(
-            paint(&document, &style, false),
-            "\u{1b}[33mdoubt\u{1b}[0m\n"
-        );
     }
 }

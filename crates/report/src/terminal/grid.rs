@@ -209,24 +209,4 @@ mod tests {
         let each = ["row │ w1", "row │ w2", "row │ r1", "row │ r2"];
         assert_eq!(headings(16), each);
     }
-
-    #[test]
-    fn words_wrap_and_numbers_do_not() {
-        let rows = ["a name that is far too long for one line", "short"];
-        let filling = Table::of("a table", &rows)
-            .name("name", |name| *name)
-            .number("value", |_| "12.5 µs");
-        let style = Style {
-            width: 40,
-            unicode: false,
-            ..STYLE
-        };
-        insta::assert_snapshot!(paint(&filling.into(), &style), @r"
-         name                        |   value
-        -----------------------------+---------
-         a name that is far too long | 12.5 us
-         for one line                |
-         short                       | 12.5 us
-        ");
-    }
 }

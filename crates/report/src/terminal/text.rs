@@ -85,10 +85,4 @@ mod tests {
             "- Blocks of at least\n  512 KiB gain ± 1.2 %\n  or so\n"
         );
     }
-
-    #[test]
-    fn labels_are_in_a_column_of_their_own() {
-        let lines = [("a", "one".to_owned()), ("long", "two".to_owned())];
-        assert_eq!(labelled(&lines, &NARROW), "a     one\nlong  two\n");
-    }
 }
