@@ -35,7 +35,7 @@ pub(crate) type Facts<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// Differences between the machines and their states.
 pub fn circumstances(a: &Side, b: &Side) -> Vec<Circumstance> {
-    let either_reported = a.is_reported || b.is_reported;
+    let either_reported = a.is_reported() || b.is_reported();
     let [a, b] = [a, b].map(|side| side.runs.iter().map(facts_of).collect::<Vec<_>>());
     differing(&united(&a), &united(&b), |a, b| {
         // A published report describes only part of its machine; a missing fact is not a difference.

@@ -33,7 +33,7 @@ impl OneClock {
         let sides = [Some(question.a), Some(question.b), question.baseline];
         let known = || sides.into_iter().flatten();
         let machines: BTreeSet<&str> = known().flat_map(Side::machines).collect();
-        if machines.len() > 1 || known().any(|side| side.is_reported) {
+        if machines.len() > 1 || known().any(Side::is_reported) {
             return None;
         }
         let clocks = |side: Option<&Side>| -> Option<Vec<f64>> {

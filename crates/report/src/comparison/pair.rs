@@ -262,7 +262,8 @@ impl<'a> Values<'a> {
         for (index, run) in side.runs.iter().enumerate() {
             let at_hz = clocks_hz.get(index).copied();
             // Published numbers go by the names of this program, whatever their system.
-            let system = run.environment.system().filter(|_| !side.is_reported);
+            let system = run.environment.system();
+            let system = system.filter(|_| !run.header.is_reported());
             let new = system.filter(|system| !values.systems.contains(system));
             values.systems.extend(new);
             for record in run.measured() {

@@ -136,7 +136,7 @@ fn differences(rows: &[Row<'_>]) -> Vec<String> {
 }
 
 fn reported(a: &Side, b: &Side) -> String {
-    let side = if a.is_reported { a } else { b };
+    let side = if a.is_reported() { a } else { b };
     format!(
         "The numbers of {} were printed in a published report, without their spread: ratios are \
          shown and nothing is tested.",
@@ -156,7 +156,7 @@ fn mixed(side: &Side) -> Option<String> {
 
 fn unfinished(side: &Side) -> Option<String> {
     let cut_off = side.runs.iter().filter(|run| !run.is_finished()).count();
-    (cut_off > 0 && !side.is_reported).then(|| {
+    (cut_off > 0 && !side.is_reported()).then(|| {
         format!(
             "{cut_off} of {} of {} did not come to the end of the plan: what they measured \
              is compared.",
