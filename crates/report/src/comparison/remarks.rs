@@ -3,7 +3,7 @@
 use super::conditions::Conditions;
 use super::row::{Basis, Row};
 use super::{Circumstance, Question, Side};
-use crate::lists::{distinct, grouped};
+use crate::lists::{by_key, distinct};
 use crate::show;
 use crate::surroundings::CLOCK;
 use instrument::quantity::counted;
@@ -127,12 +127,10 @@ fn differences(rows: &[Row<'_>]) -> Vec<String> {
         let other = row.other_point?;
         Some((other.difference, row.definition.id.as_str()))
     });
-    let differences = grouped(distinct(differing), |(difference, _)| *difference).into_iter();
-    let sentence = |(difference, of_it): (&str, Vec<(&str, &str)>)| {
-        let ids: Vec<&str> = of_it.iter().map(|(_, id)| *id).collect();
-        format!("{}: {difference}", ids.join(", "))
-    };
-    differences.map(sentence).collect()
+    let differences = by_key(distinct(differing)).into_iter();
+    let sentences =
+        differences.map(|(difference, ids)| format!("{}: {difference}", ids.join(", ")));
+    sentences.collect()
 }
 
 fn reported(a: &Side, b: &Side) -> String {

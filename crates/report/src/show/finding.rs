@@ -1,6 +1,7 @@
 //! A finding as a sentence.
 
 use super::value::{parts, quantity};
+use crate::lists::joined;
 use instrument::finding::{Finding, Trust};
 use instrument::quantity::{Known, significant};
 
@@ -30,8 +31,7 @@ pub fn trust(finding: &Finding, trust: &Trust) -> String {
         [] => None,
         doubts => Some(format!("warned of: {}", doubts.join(", "))),
     };
-    let parts = [Some(passes), weakest, doubts];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    joined("; ", [Some(passes), weakest, doubts].into_iter().flatten())
 }
 
 #[cfg(test)]

@@ -68,25 +68,28 @@ impl Prefix {
             format!("{number:.decimals$}")
         };
         let is_zero = text.trim_start_matches(['-', '0', '.']).is_empty();
-        let text = text.strip_prefix('-').filter(|_| is_zero).unwrap_or(&text);
-        if text.len() <= LONGEST {
-            text.to_owned()
-        } else {
-            format!("{number:.1e}")
-        }
+        short(
+            text.strip_prefix('-').filter(|_| is_zero).unwrap_or(&text),
+            number,
+        )
     }
 
     /// `value` in this unit, without the symbol.
-    pub fn number(&self, value: f64, digits: usize) -> String {
+    pub fn number(&self, value: f64) -> String {
         if !value.is_finite() {
             return "no number".into();
         }
-        let text = significant(value / self.factor, digits);
-        if text.len() <= LONGEST {
-            text
-        } else {
-            format!("{:.1e}", value / self.factor)
-        }
+        let number = value / self.factor;
+        short(&significant(number, DIGITS), number)
+    }
+}
+
+/// The `text` of a number, with an exponent if it is too long.
+fn short(text: &str, number: f64) -> String {
+    if text.len() <= LONGEST {
+        text.to_owned()
+    } else {
+        format!("{number:.1e}")
     }
 }
 

@@ -169,6 +169,7 @@ impl Painter<'_> {
 mod tests {
     use super::paint;
     use crate::document::{Blocks, Document, Item, Piece, Table, text};
+    use crate::made_up;
     use crate::show::words::{FASTER, grade};
     use crate::terminal::Style;
     use instrument::finding::Grade;
@@ -199,11 +200,7 @@ mod tests {
         }
     }
 
-    const STYLE: Style = Style {
-        width: 48,
-        colour: false,
-        unicode: true,
-    };
+    const STYLE: Style = made_up::terminal(48);
 
     #[test]
     fn a_document_reads_from_top_to_bottom_and_names_what_is_folded() {

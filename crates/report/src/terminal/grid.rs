@@ -168,13 +168,10 @@ impl Cell {
 mod tests {
     use super::paint;
     use crate::document::Table;
+    use crate::made_up;
     use crate::terminal::Style;
 
-    const STYLE: Style = Style {
-        width: 80,
-        colour: false,
-        unicode: true,
-    };
+    const STYLE: Style = made_up::terminal(80);
 
     fn table() -> Table {
         let value = |_: &&str| "12345";

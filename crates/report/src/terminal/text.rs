@@ -67,18 +67,12 @@ fn glued(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const NARROW: Style = Style {
-        width: 24,
-        colour: false,
-        unicode: true,
-    };
-
     #[test]
     fn a_number_keeps_its_unit() {
         let text = paragraph(
             "- ",
             "Blocks of at least 512 KiB gain ± 1.2 % or so",
-            &NARROW,
+            &crate::made_up::terminal(24),
         );
         assert_eq!(
             text,
