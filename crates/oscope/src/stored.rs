@@ -295,7 +295,6 @@ pub fn side(common: &Common, text: &str) -> Result<Side> {
     Ok(Side {
         label: output::on_one_line(text),
         runs,
-        is_reported: names.iter().any(|name| name.starts_with(REFERENCE)),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Analysis: derives estimates, findings and figures from a stored run. It reads nothing else.
 
 use crate::advice::{Found, Guides};
-use crate::consistency::{Outcome, Statement, reconcile};
+use crate::consistency::{Statement, reconcile};
 use crate::machines::ReferenceMachine;
 use crate::printed;
 use crate::surroundings::Surroundings;
@@ -154,15 +154,15 @@ fn make_consistent(
         from: first(rule.basis.experiments()),
         finding: &mut advice.because,
     }));
-    let outcomes = reconcile(&mut statements);
-    let (of_claims, of_advice) = outcomes[findings..].split_at(judged);
-    for ((_, judgement), outcome) in claims.iter_mut().zip(of_claims) {
-        if *outcome == Outcome::Withheld {
+    let withheld = reconcile(&mut statements);
+    let (of_claims, of_advice) = withheld[findings..].split_at(judged);
+    for ((_, judgement), is_withheld) in claims.iter_mut().zip(of_claims) {
+        if *is_withheld {
             judgement.ruling = Ruling::Undecided;
         }
     }
-    let mut outcomes = of_advice.iter();
-    advice.retain(|_| outcomes.next() != Some(&Outcome::Withheld));
+    let mut withheld = of_advice.iter();
+    advice.retain(|_| withheld.next() != Some(&true));
 }
 
 impl<'a> ExperimentAnalysis<'a> {

@@ -9,17 +9,6 @@ pub(crate) struct Statement<'s> {
     pub(crate) finding: &'s mut Finding,
 }
 
-/// The fate of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// No other statement disagrees.
-    Kept,
-    /// Another disagrees under other conditions, and the sentence now names them.
-    Explained,
-    /// Another disagrees under the same conditions: the sentence is only about that.
-    Withheld,
-}
-
 /// A statement's number with the statement that it comes from.
 struct Said {
     index: usize,
@@ -42,8 +31,9 @@ impl Dispute<'_> {
 
 /// Finds the statements whose numbers measure one subject and disagree beyond their intervals.
 /// If the conditions differ, each sentence names its own and the farthest value of another
-/// experiment. Where they are the same, neither value is a result, and no other sentence refers to it.
-pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
+/// experiment. Where they are the same, neither value is a result, and no other sentence refers to it: the
+/// sentence is withheld, and only says so. True for each statement that is.
+pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<bool> {
     let all = said(statements);
     let withheld: Vec<Dispute<'_>> = all
         .iter()
@@ -59,18 +49,13 @@ pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
         .filter(|ours| !is_withheld(ours.index))
         .filter_map(|ours| farthest(ours, &all, counts))
         .collect();
-    let mut outcomes = vec![Outcome::Kept; statements.len()];
     for dispute in &explained {
-        let index = dispute.ours.index;
-        explain(statements[index].finding, dispute);
-        outcomes[index] = Outcome::Explained;
+        explain(statements[dispute.ours.index].finding, dispute);
     }
     for dispute in &withheld {
-        let index = dispute.ours.index;
-        withhold(statements[index].finding, dispute);
-        outcomes[index] = Outcome::Withheld;
+        withhold(statements[dispute.ours.index].finding, dispute);
     }
-    outcomes
+    (0..statements.len()).map(is_withheld).collect()
 }
 
 /// The numbers of all statements that are certain or likely.
@@ -141,7 +126,7 @@ fn withhold(finding: &mut Finding, Dispute { ours, theirs, .. }: &Dispute<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Statement, reconcile};
+    use super::{Statement, reconcile};
     use instrument::finding::{Finding, Grade, sentence};
     use instrument::quantity::{Quantity, Unit};
     use instrument::statistics::Interval;
@@ -159,7 +144,7 @@ mod tests {
         )
     }
 
-    fn reconciled(findings: &mut [Finding]) -> Vec<Outcome> {
+    fn reconciled(findings: &mut [Finding]) -> Vec<bool> {
         let ids = ["memory.bandwidth", "memory.latency", "memory.tlb"];
         let each = ids.iter().zip(findings);
         let mut statements: Vec<_> = each
@@ -171,7 +156,7 @@ mod tests {
     #[test]
     fn values_that_disagree_are_explained_by_their_conditions() {
         let mut said = [gain(1.97, "reads in order"), gain(5.43, "random loads")];
-        assert_eq!(reconciled(&mut said), [Outcome::Explained; 2]);
+        assert_eq!(reconciled(&mut said), [false; 2]);
         let text = said[0].sentence.to_string();
         assert_eq!(
             text,
@@ -184,21 +169,29 @@ mod tests {
 
     #[test]
     fn of_several_the_farthest_explains_and_none_that_is_withheld_or_undecided() {
-        use Outcome::{Explained, Kept, Withheld};
         let undecided = gain(2.0, "a").graded(Grade::Undecided);
         let [a, b, c] = [gain(1.0, "a"), gain(2.0, "b"), gain(4.0, "c")];
         let mut several = [a.clone(), b.clone(), c];
-        assert_eq!(reconciled(&mut several), [Explained; 3]);
-        assert!(several[0].sentence.to_string().contains("(memory.tlb)"));
+        assert_eq!(reconciled(&mut several), [false; 3]);
+        for (said, from) in [
+            (&several[0], "(memory.tlb)"),
+            (&several[2], "(memory.bandwidth)"),
+        ] {
+            assert!(said.sentence.to_string().contains(from), "{said:?}");
+        }
+        assert_ne!(several[1], b);
         let mut contradicted = [a.clone(), b, gain(4.0, "b")];
-        assert_eq!(reconciled(&mut contradicted), [Kept, Withheld, Withheld]);
-        assert_eq!(reconciled(&mut [a, undecided]), [Kept; 2]);
+        assert_eq!(reconciled(&mut contradicted), [false, true, true]);
+        assert_eq!(contradicted[0], a);
+        let mut next_to_undecided = [a.clone(), undecided];
+        assert_eq!(reconciled(&mut next_to_undecided), [false; 2]);
+        assert_eq!(next_to_undecided[0], a);
     }
 
     #[test]
     fn a_contradiction_under_the_same_conditions_is_withheld() {
         let mut said = [gain(1.97, "random loads"), gain(5.43, "random loads")];
-        assert_eq!(reconciled(&mut said), [Outcome::Withheld; 2]);
+        assert_eq!(reconciled(&mut said), [true; 2]);
         for finding in &said {
             assert_eq!(finding.grade, Grade::Undecided);
             let text = finding.sentence.to_string();
@@ -211,7 +204,7 @@ mod tests {
     fn values_that_agree_are_kept() {
         let mut said = [gain(2.0, "reads in order"), gain(2.05, "random loads")];
         let before = said.clone();
-        assert_eq!(reconciled(&mut said), [Outcome::Kept; 2]);
+        assert_eq!(reconciled(&mut said), [false; 2]);
         assert_eq!(said, before);
     }
 }

@@ -1,5 +1,6 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
+use crate::chart::axis;
 use crate::first_screen::{
     LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, NamedQuery, SizeCurve, first_screen,
 };
@@ -20,14 +21,6 @@ const ABOUT: f64 = 1.5;
 const FEWEST_CORES: usize = 3;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Glance {
-    /// Those that the run has something to draw in.
-    pub(crate) pictures: Vec<Picture>,
-    /// From the shortest to the longest.
-    pub(crate) ladder: Vec<Rung>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Picture {
     pub(crate) title: &'static str,
     /// The experiment that gives most of its numbers.
@@ -37,13 +30,6 @@ pub(crate) struct Picture {
     pub(crate) second: Option<Figure>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Rung {
-    pub(crate) label: &'static str,
-    /// In ns.
-    pub(crate) time: Quantity,
-}
-
 impl Picture {
     /// True for the latency ladder.
     pub(crate) fn is_ladder(&self) -> bool {
@@ -51,31 +37,10 @@ impl Picture {
     }
 }
 
-impl Glance {
-    /// The ladder as a picture; `None` of a run that measured few of its rungs.
-    pub(crate) fn into_ladder(self) -> Option<Figure> {
-        const FEWEST_RUNGS: usize = 3;
-        let has_some = self.ladder.len() >= FEWEST_RUNGS;
-        let ladder = self.pictures.into_iter().find(Picture::is_ladder);
-        ladder.filter(|_| has_some).map(|picture| picture.figure)
-    }
-
-    /// What `analysis` has of it; what was not measured is left out.
-    pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
-        let latency = longest(analysis, &first_screen().latency).map(|(_, curve)| curve);
-        let loads = loads(analysis).or_else(|| latency.clone());
-        let ladder = measured(analysis, loads.as_ref());
-        let pictures = [
-            staircase(analysis, latency),
-            rungs(&ladder),
-            files(analysis),
-            cores(analysis),
-        ];
-        Self {
-            pictures: pictures.into_iter().flatten().collect(),
-            ladder,
-        }
-    }
+/// The pictures that the run has something to draw in.
+pub(crate) fn pictures(analysis: &Analysis<'_>) -> Vec<Picture> {
+    let pictures = [staircase, ladder, files, cores].into_iter();
+    pictures.filter_map(|picture| picture(analysis)).collect()
 }
 
 fn sizes(title: &str, unit: Unit, series: Vec<Series>) -> Figure {
@@ -88,25 +53,21 @@ fn figure(
     (title, y): (&str, Unit),
     series: Vec<Series>,
 ) -> Figure {
-    let axis = |title: &str, unit| FigureAxis {
-        title: title.into(),
-        unit,
-        scale: FigureScale::Logarithmic,
-    };
     Figure {
         key: String::new(),
         title: String::new(),
         kind,
-        x: axis("", x),
-        y: axis(title, Some(y)),
+        x: axis("", x, FigureScale::Logarithmic),
+        y: axis(title, Some(y), FigureScale::Logarithmic),
         series,
         marks: Vec::new(),
     }
 }
 
 /// The time of a load and the speed of reading on one core, over the size of what is walked.
-fn staircase(analysis: &Analysis<'_>, latency: Option<Series>) -> Option<Picture> {
-    let loads = latency.map(|curve| Figure {
+fn staircase(analysis: &Analysis<'_>) -> Option<Picture> {
+    let latency = longest(analysis, &first_screen().latency);
+    let loads = latency.map(|(_, curve)| Figure {
         marks: knees(analysis),
         ..sizes("a load takes", Unit::Nanoseconds, vec![curve])
     });
@@ -124,18 +85,13 @@ fn staircase(analysis: &Analysis<'_>, latency: Option<Series>) -> Option<Picture
     })
 }
 
-/// Everything that takes time, from a nanosecond to a second.
-fn rungs(ladder: &[Rung]) -> Option<Picture> {
-    let point = |rung: &Rung| FigurePoint {
-        x: Level::Choice(rung.label.into()),
-        estimate: rung.time.into(),
-        doubtful: false,
-    };
+/// The latency ladder: what takes time, from a nanosecond to a second, a bar for each of its rungs.
+pub(crate) fn ladder(analysis: &Analysis<'_>) -> Option<Picture> {
     let series = Series {
         label: String::new(),
-        points: ladder.iter().map(point).collect(),
+        points: rungs(analysis),
     };
-    (!ladder.is_empty()).then(|| Picture {
+    (!series.points.is_empty()).then(|| Picture {
         title: "Latency ladder",
         experiment: &first_screen().most_rungs,
         figure: figure(
@@ -312,28 +268,39 @@ fn knee(found: &Mark, caches: &[Cache]) -> Mark {
     }
 }
 
-fn measured(analysis: &Analysis<'_>, latency: Option<&Series>) -> Vec<Rung> {
-    let loads = latency.map_or(&[][..], |curve| &curve.points);
-    let load = |label, point: Option<&FigurePoint>| {
-        let estimate = &point?.estimate;
-        estimate.is_sound().then(|| Rung {
-            label,
-            time: estimate.quantity(),
-        })
-    };
+/// The rungs of the ladder, from the shortest to the longest.
+fn rungs(analysis: &Analysis<'_>) -> Vec<FigurePoint> {
+    let latency = || longest(analysis, &first_screen().latency).map(|(_, curve)| curve);
+    let loads = loads(analysis).or_else(latency);
+    let loads = loads.map_or_else(Vec::new, |curve| curve.points);
     let largest = loads.last().and_then(|point| point.x.number());
-    let mut rungs: Vec<Rung> = first_screen()
-        .rungs
-        .iter()
-        .filter_map(|named| rung(named, analysis))
-        .chain(load(LOAD_FROM_CACHE, loads.first()))
-        .chain(load(
-            last_load(&analysis.run.machine, largest),
-            loads.last(),
-        ))
-        .collect();
-    rungs.sort_by(|one, other| one.time.value.total_cmp(&other.time.value));
+    let last = last_load(&analysis.run.machine, largest);
+    let ends = [(LOAD_FROM_CACHE, loads.first()), (last, loads.last())];
+    let of_loads = ends.into_iter().filter_map(|(label, point)| {
+        let estimate = &point?.estimate;
+        estimate
+            .is_sound()
+            .then(|| rung(label, estimate.quantity()))
+    });
+    let named = first_screen().rungs.iter().filter_map(|named| {
+        let (_, estimate) = found(named, analysis)?;
+        let time = match named.query.inverse_of {
+            Some(work) => inverse(estimate.quantity(), work),
+            None => estimate.quantity(),
+        };
+        Some(rung(&named.label, time))
+    });
+    let mut rungs: Vec<FigurePoint> = named.chain(of_loads).collect();
+    rungs.sort_by(|one, other| one.estimate.centre.total_cmp(&other.estimate.centre));
     rungs
+}
+
+fn rung(label: &str, time: Quantity) -> FigurePoint {
+    FigurePoint {
+        x: Level::Choice(label.to_owned()),
+        estimate: time.into(),
+        doubtful: false,
+    }
 }
 
 /// The name of the load from the `largest` working set. It comes from memory only if no documented cache
@@ -346,17 +313,6 @@ fn last_load(machine: &Machine, largest: Option<u64>) -> &'static str {
         Some(size) if size >= 2 * cache => LOAD_FROM_MEMORY,
         _ => LOAD_FROM_LARGEST,
     }
-}
-
-fn rung(named: &'static NamedQuery, analysis: &Analysis<'_>) -> Option<Rung> {
-    let (_, estimate) = found(named, analysis)?;
-    Some(Rung {
-        label: &named.label,
-        time: match named.query.inverse_of {
-            Some(work) => inverse(estimate.quantity(), work),
-            None => estimate.quantity(),
-        },
-    })
 }
 
 /// The point and the estimate of a rung; `None` if it is not known well enough to be shown.

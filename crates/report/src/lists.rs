@@ -1,5 +1,7 @@
 //! Lists and words in sentences, and things in groups.
 
+use std::borrow::Borrow;
+
 /// The values of each key, in the order in which the keys occur first.
 pub(crate) fn by_key<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
@@ -10,14 +12,6 @@ pub(crate) fn by_key<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -
         }
     }
     groups
-}
-
-/// The things by `key`, as [`by_key`] has them.
-pub(crate) fn grouped<K: PartialEq, T>(
-    things: impl IntoIterator<Item = T>,
-    key: impl Fn(&T) -> K,
-) -> Vec<(K, Vec<T>)> {
-    by_key(things.into_iter().map(|thing| (key(&thing), thing)))
 }
 
 /// The things, each once, in the order in which they occur first.
@@ -35,13 +29,15 @@ pub(crate) fn distinct<T: PartialEq>(things: impl IntoIterator<Item = T>) -> Vec
 pub(crate) fn counts<W: AsRef<str>>(parts: impl IntoIterator<Item = (usize, W)>) -> String {
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts = parts.map(|(count, words)| format!("{count} {}", words.as_ref()));
-    parts.collect::<Vec<_>>().join(", ")
+    joined(", ", parts)
 }
 
 /// Those of the words that say something, with `between` them.
-pub(crate) fn joined<'w>(between: &str, words: impl IntoIterator<Item = &'w str>) -> String {
-    let words = words.into_iter().filter(|words| !words.is_empty());
-    words.collect::<Vec<_>>().join(between)
+pub(crate) fn joined<W: Borrow<str>>(between: &str, words: impl IntoIterator<Item = W>) -> String {
+    let words = words
+        .into_iter()
+        .filter(|it| !Borrow::<str>::borrow(it).is_empty());
+    words.collect::<Vec<W>>().join(between)
 }
 
 /// `a, b and c`.
@@ -73,17 +69,13 @@ pub(crate) fn capitalised(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counts, distinct, first_of, grouped};
+    use super::{by_key, counts, distinct, first_of};
 
     #[test]
     fn groups_and_distinct_things_are_in_the_order_of_their_first_ones() {
-        let names = ["memory.a", "file.a", "memory.b"];
-        let expected = [
-            ("memory", vec!["memory.a", "memory.b"]),
-            ("file", vec!["file.a"]),
-        ];
-        let found = grouped(names, |name| name.split_once('.').unwrap().0);
-        assert_eq!(found, expected);
+        let names = [("memory", "a"), ("file", "a"), ("memory", "b")];
+        let expected = [("memory", vec!["a", "b"]), ("file", vec!["a"])];
+        assert_eq!(by_key(names), expected);
         assert_eq!(distinct([2, 1, 2]), [2, 1]);
     }
 

@@ -1,10 +1,12 @@
 //! Made-up values for tests.
 
 use crate::advice::{Guide, Guides, Tried};
+use crate::chart::axis;
+use crate::terminal::Style;
 use crate::{Analysis, ExperimentAnalysis, Surroundings};
 use advice::{Advice, Setting, Value};
 use instrument::advice::Action;
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::Estimate;
@@ -81,13 +83,17 @@ pub(crate) fn clock(levels: &[(f64, f64)]) -> RunClock {
     RunClock { cores: vec![core] }
 }
 
+/// A terminal of this width without colours.
+pub(crate) const fn terminal(width: usize) -> Style {
+    Style {
+        width,
+        colour: false,
+        unicode: true,
+    }
+}
+
 /// A matrix of times with `size` rows and columns.
 pub(crate) fn matrix(size: usize, cell: impl Fn(usize, usize) -> Option<Estimate>) -> Figure {
-    let axis = |title: &str, unit, scale| FigureAxis {
-        title: title.into(),
-        unit,
-        scale,
-    };
     let point = |row: usize, column: usize| {
         Some(FigurePoint {
             x: Level::Number(row as u64),

@@ -1,6 +1,7 @@
 //! Documents as Markdown.
 
 use crate::document::{Block, Chart, Document, Piece, Section, Table, Text};
+use crate::lists::joined;
 use crate::show::Tone;
 use std::fmt::Write as _;
 
@@ -34,8 +35,8 @@ fn put(to: &mut String, level: usize, block: &Block<'_>) {
         Block::Items(items) => lines(
             to,
             items.iter().map(|item| {
-                let words: Vec<String> = item.lines.iter().map(line).collect();
-                format!("**{}** {}", line(&item.lead), words.join(" "))
+                let words = joined(" ", item.lines.iter().map(line));
+                format!("**{}** {words}", line(&item.lead))
             }),
         ),
         Block::Table(all) => {
@@ -68,9 +69,8 @@ fn put(to: &mut String, level: usize, block: &Block<'_>) {
     };
 }
 
-fn lines(to: &mut String, lines: impl Iterator<Item = String>) -> std::fmt::Result {
+fn lines(to: &mut String, mut lines: impl Iterator<Item = String>) -> std::fmt::Result {
     to.push('\n');
-    let mut lines = lines;
     lines.try_for_each(|line| writeln!(to, "- {line}"))
 }
 

@@ -1,9 +1,9 @@
 //! Charts of values that a publication printed, for experiments that only it made.
 
-use crate::chart::is_wide;
-use crate::lists::by_key;
+use crate::chart::{axis, is_wide};
+use crate::lists::{by_key, joined};
 use instrument::definition::Metric;
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::quantity::Unit;
 use instrument::results::{PointResult, Results};
@@ -38,29 +38,22 @@ fn of_metric(results: &Results<'_>, metric: &Metric) -> Option<Figure> {
         .collect();
     let along = all.iter().find(|axis| is_numeric(axis, &points));
     let (kind, along) = match along.or(all.first())? {
-        axis if is_numeric(axis, &points) => (FigureKind::Curve, axis),
-        axis if points.len() <= MOST_BARS => (FigureKind::Bars, axis),
+        along if is_numeric(along, &points) => (FigureKind::Curve, along),
+        along if points.len() <= MOST_BARS => (FigureKind::Bars, along),
         _ => return None,
     };
     let series = series(&points, metric, along, kind);
     let places = series.iter().map(|series| series.points.len()).max();
+    let title = match (along.kind, kind) {
+        (AxisKind::Choice, FigureKind::Curve) => "size",
+        _ => &along.title,
+    };
     let mut figure = Figure {
         key: metric.name.clone(),
         title: results.definition.title.clone(),
         kind,
-        x: FigureAxis {
-            title: match (along.kind, kind) {
-                (AxisKind::Choice, FigureKind::Curve) => "size".into(),
-                _ => along.title.clone(),
-            },
-            unit: unit(along, kind),
-            scale: FigureScale::Logarithmic,
-        },
-        y: FigureAxis {
-            title: metric.title.clone(),
-            unit: Some(metric.unit),
-            scale: FigureScale::Linear,
-        },
+        x: axis(title, unit(along, kind), FigureScale::Logarithmic),
+        y: axis(&metric.title, Some(metric.unit), FigureScale::Linear),
         series,
         marks: Vec::new(),
     };
@@ -95,8 +88,7 @@ fn series(points: &[&PointResult], metric: &Metric, along: &Axis, kind: FigureKi
 /// The levels of all other axes.
 fn label(point: &Point, along: &Axis) -> String {
     let others = point.levels().filter(|(axis, _)| *axis != along.name);
-    let names: Vec<String> = others.map(|(_, level)| level.to_string()).collect();
-    names.join(", ")
+    joined(", ", others.map(|(_, level)| level.to_string()))
 }
 
 /// True if the axis has a number at each point, and enough of them for a curve.

@@ -1,6 +1,6 @@
 //! The conditions of a run.
 
-use crate::lists::{and, capitalised};
+use crate::lists::{and, capitalised, joined};
 use instrument::quantity::{Unit, counted, significant};
 use instrument::run_clock::{CoreClock, RunClock};
 use instrument::sample::{Batch, Disturbance};
@@ -103,13 +103,9 @@ pub struct Surroundings {
     pub hypervisor: Option<String>,
 }
 
-/// A condition that is worth reading.
-struct Notable {
-    /// A clause about the run.
-    text: String,
-    /// True if it may move values by more than their intervals allow: the first line names it.
-    matters: bool,
-}
+/// A clause on a condition that is worth reading, and true if that may move values by more than their intervals
+/// allow: the first line names it.
+type Notable = (String, bool);
 
 impl Surroundings {
     /// The conditions of `run`.
@@ -151,7 +147,7 @@ impl Surroundings {
     /// their intervals allow.
     pub fn first(&self) -> Option<String> {
         let notable = self.notable().into_iter();
-        let named = notable.filter(|it| it.matters).map(|it| it.text);
+        let named = notable.filter_map(|(clause, matters)| matters.then_some(clause));
         let named: Vec<String> = named.collect();
         // A run at the lowest clock alone would give these times.
         let expected = (self.low_clock())
@@ -172,22 +168,15 @@ impl Surroundings {
     /// Sentences on what is notable and not in the first line; `None` if there is nothing.
     pub fn text(&self) -> Option<String> {
         let notable = self.notable().into_iter();
-        let sentences = notable
-            .filter(|it| !it.matters)
-            .map(|it| format!("{}.", capitalised(&it.text)));
-        let sentences: Vec<String> = sentences.collect();
-        (!sentences.is_empty()).then(|| sentences.join(" "))
+        let further = notable.filter(|(_, matters)| !matters);
+        let sentences = further.map(|(clause, _)| format!("{}.", capitalised(&clause)));
+        Some(joined(" ", sentences)).filter(|text| !text.is_empty())
     }
 
     /// The most important first.
     fn notable(&self) -> Vec<Notable> {
         let [traced, on_battery] = STATES;
-        let state = |(of, text): State| {
-            of(self)?.then(|| Notable {
-                text: text.into(),
-                matters: true,
-            })
-        };
+        let state = |(of, clause): State| of(self)?.then(|| (clause.to_owned(), true));
         let known = [
             state(traced),
             LOAD.clause(self, |others| {
@@ -213,22 +202,20 @@ impl Surroundings {
                 format!("programs waited for memory during {share} of the minute before")
             }),
             state(on_battery),
-            self.allowed_processors.map(|allowed| Notable {
-                text: format!("a control group allowed {}", processors(allowed)),
-                matters: allowed < 1.0,
+            self.allowed_processors.map(|allowed| {
+                let clause = format!("a control group allowed {}", processors(allowed));
+                (clause, allowed < 1.0)
             }),
-            self.allowed_memory_bytes.map(|allowed| Notable {
-                text: format!(
-                    "a control group allowed {} of memory",
-                    Unit::Bytes.show(allowed as f64, 3)
-                ),
-                matters: false,
+            self.allowed_memory_bytes.map(|allowed| {
+                let allowed = Unit::Bytes.show(allowed as f64, 3);
+                let clause = format!("a control group allowed {allowed} of memory");
+                (clause, false)
             }),
             (self.seccomp_filters)
                 .filter(|filters| *filters > USUAL_FILTERS)
-                .map(|filters| Notable {
-                    text: format!("each system call passed {filters} seccomp filters"),
-                    matters: false,
+                .map(|filters| {
+                    let clause = format!("each system call passed {filters} seccomp filters");
+                    (clause, false)
                 }),
         ];
         known.into_iter().flatten().collect()
@@ -281,20 +268,14 @@ impl Condition {
     /// The clause on it, if there is more than is usual.
     fn clause(&self, around: &Surroundings, text: impl Fn(f64) -> String) -> Option<Notable> {
         let found = (self.of)(around).filter(|found| *found > self.notable)?;
-        Some(Notable {
-            text: text(found),
-            matters: self.is_beyond(around),
-        })
+        Some((text(found), self.is_beyond(around)))
     }
 }
 
 /// The clause on a share of the time, if it is large enough for the first line.
 fn first(share: Option<f64>, text: impl Fn(String) -> String) -> Option<Notable> {
     let share = share.filter(|share| *share > FIRST)?;
-    Some(Notable {
-        text: text(percent(share)),
-        matters: true,
-    })
+    Some((text(percent(share)), true))
 }
 
 fn percent(share: f64) -> String {

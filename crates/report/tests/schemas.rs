@@ -1,6 +1,7 @@
 //! The committed schemas of the JSON output are current.
 
 use oscope_report::{comparison, fleet, json, lab, network, reproduce};
+use schemars::schema_for;
 use std::fs;
 use std::path::Path;
 
@@ -10,11 +11,11 @@ const RENEW: &str = "OSCOPE_RENEW_SCHEMA";
 fn the_committed_schemas_are_current() {
     let mut schemas = json::schemas();
     schemas.extend([
-        ("class", lab::Class::schema()),
+        ("class", schema_for!(lab::Class)),
         ("comparison", comparison::schema()),
         ("fleet", fleet::schema()),
-        ("hand-in", lab::HandIn::schema()),
-        ("labs", lab::schema_of_list()),
+        ("hand-in", schema_for!(lab::HandIn)),
+        ("labs", schema_for!(Vec<lab::Entry>)),
         ("network", network::schema()),
         ("reproduction", reproduce::schema()),
     ]);

@@ -223,7 +223,6 @@ fn compare(against: &Side, measured: Vec<MeasuredRun>, common: &Common) -> Resul
             .into_iter()
             .map(|session| session.judged.run)
             .collect(),
-        is_reported: false,
     };
     let comparison = Comparison::new(Question {
         a: against,

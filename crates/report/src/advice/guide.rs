@@ -123,11 +123,10 @@ impl Guide {
                     interval: outcome.interval,
                     unit: Unit::Ratio,
                 };
-                let (gain, range) = show::parts(&gain);
-                let range = range.map_or_else(String::new, |range| format!(" ({range})"));
                 format!(
-                    "tried in {} pairs within this run and not shown to gain: {gain}{range} as fast",
-                    outcome.pairs
+                    "tried in {} pairs within this run and not shown to gain: {} as fast",
+                    outcome.pairs,
+                    show::quantity(&gain)
                 )
             }
             (Tried::Open, Some(_)) => format!("Not tried: `oscope advise --try {name}` does."),

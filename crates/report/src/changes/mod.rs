@@ -9,7 +9,7 @@ use crate::comparison::{
     reasons, towards_better, united,
 };
 use crate::history::{Entry, History};
-use crate::lists::grouped;
+use crate::lists::by_key;
 use crate::{Analysis, Surroundings};
 use instrument::experiment::{Better, Definition};
 use instrument::point::{Level, Point};
@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
+use std::iter;
 use std::sync::Arc;
 
 /// The changes in all metrics over the runs of one machine.
@@ -234,18 +235,13 @@ fn found(histories: &[History], sessions: &[Session]) -> Vec<Found> {
         .enumerate()
         .map(|(index, session)| (session.number, index))
         .collect();
-    let mut found = Vec::new();
-    let mut p_values = Vec::new();
+    let (mut found, mut unchanged) = (Vec::new(), 0);
     for (index, history) in histories.iter().enumerate() {
         let values: Vec<f64> = history.runs.iter().map(|entry| entry.value).collect();
         let at = |entry: usize| session_of[&history.runs[entry].run];
         let departures = departures(&values, MARGIN.ln_1p());
-        if departures.is_empty() {
-            // A series without a change was searched as well.
-            p_values.push(1.0);
-        }
-        for departure in departures {
-            p_values.push(departure.p_value);
+        unchanged += usize::from(departures.is_empty());
+        found.extend(departures.into_iter().map(|departure| {
             let (between, likely) = match departure.shape {
                 Shape::Step(change) => {
                     let earliest = at(change.between.0 - 1) + 1;
@@ -253,25 +249,24 @@ fn found(histories: &[History], sessions: &[Session]) -> Vec<Found> {
                 }
                 Shape::Drift(_) => ((at(0), at(values.len() - 1)), at(0)),
             };
-            let place = p_values.len() - 1;
-            let change = Found {
+            Found {
                 history: index,
+                adjusted_p: departure.p_value,
                 departure,
-                adjusted_p: 1.0,
                 between,
                 at: likely,
-            };
-            found.push((place, change));
-        }
+            }
+        }));
     }
-    let adjusted = adjusted(&p_values);
-    let found = found.into_iter().map(|(place, found)| Found {
-        adjusted_p: adjusted[place],
-        ..found
-    });
+    // A series without a change was searched as well.
+    let p_values = found.iter().map(|found| found.adjusted_p);
+    let p_values = p_values.chain(iter::repeat_n(1.0, unchanged));
+    let adjusted = adjusted(&p_values.collect::<Vec<f64>>());
+    for (found, adjusted_p) in found.iter_mut().zip(adjusted) {
+        found.adjusted_p = adjusted_p;
+    }
+    found.retain(|found| found.adjusted_p <= FALSE_DISCOVERY_RATE);
     found
-        .filter(|found| found.adjusted_p <= FALSE_DISCOVERY_RATE)
-        .collect()
 }
 
 /// The changes, those of one cause together, the newest first.
@@ -374,7 +369,7 @@ fn together(mut steps: Vec<Found>) -> Vec<Group> {
 fn moved<'h>(found: &[Found], histories: &'h [History]) -> Vec<Moved> {
     let name =
         |history: &'h History| (history.definition.id.as_str(), history.metric.name.as_str());
-    let groups = grouped(found, |found| name(&histories[found.history]));
+    let groups = by_key((found.iter()).map(|found| (name(&histories[found.history]), found)));
     let moved = groups.into_iter().map(|(of_metric, found)| {
         let History {
             definition, metric, ..

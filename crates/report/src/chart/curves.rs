@@ -17,6 +17,8 @@ const FAR: f64 = 10.0;
 const APART: f64 = 4.0;
 /// Values closer than this factor are one, wherever they are.
 const SAME: f64 = 1.25;
+/// A value that grows with a larger power of the distance jumps.
+const STEEPEST: f64 = 1.25;
 
 /// The curves of a figure on their scales.
 pub(crate) struct Curves<'f> {
@@ -195,6 +197,7 @@ impl Curve {
 /// True if the value between two places jumps by more than their distance explains, or if they are so far
 /// apart that nothing explains it.
 fn is_cliff(one: (f64, f64), other: (f64, f64)) -> bool {
+    // Zero is no factor away from anything.
     let factor = |a: f64, b: f64| {
         if a > 0.0 && b > 0.0 {
             (a / b).max(b / a)
@@ -203,7 +206,7 @@ fn is_cliff(one: (f64, f64), other: (f64, f64)) -> bool {
         }
     };
     let (across, up) = (factor(one.0, other.0), factor(one.1, other.1));
-    let jumps = up > CLIFF && across > CLOSE && up > across.powf(1.25);
+    let jumps = up > CLIFF && across > CLOSE && up > across.powf(STEEPEST);
     jumps || (across > FAR && up > SAME)
 }
 

@@ -1,23 +1,24 @@
-//! The levels of a figure.
+//! The axes of a figure, and its levels.
 
-use instrument::figure::{Figure, FigureAxis};
+use crate::lists::distinct;
+use instrument::figure::{Figure, FigureAxis, FigureScale};
 use instrument::point::Level;
 use instrument::quantity::{Bytes, Unit};
+
+/// An axis of a figure.
+pub(crate) fn axis(title: &str, unit: Option<Unit>, scale: FigureScale) -> FigureAxis {
+    FigureAxis {
+        title: title.to_owned(),
+        unit,
+        scale,
+    }
+}
 
 /// The distinct levels of a figure: numbers in ascending order, names in order of first appearance.
 /// The figure's table rows and hover positions use the same order.
 pub(crate) fn levels(figure: &Figure) -> Vec<&Level> {
-    let all = figure
-        .series
-        .iter()
-        .flat_map(|series| &series.points)
-        .map(|point| &point.x);
-    let mut levels: Vec<&Level> = Vec::new();
-    for level in all {
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
+    let points = figure.series.iter().flat_map(|series| &series.points);
+    let mut levels = distinct(points.map(|point| &point.x));
     if levels.iter().all(|level| level.number().is_some()) {
         levels.sort_unstable();
     }

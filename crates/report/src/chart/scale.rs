@@ -169,15 +169,6 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_gets_none() {
-        let scale = Scale::around([1.0, 4.0], Logarithmic);
-        assert_eq!(scale.position(2.0), Some(0.5));
-        assert_eq!(scale.position(1e9), Some(1.0));
-        assert_eq!(scale.position(0.0), None);
-        assert_eq!(scale.position(f64::NAN), None);
-    }
-
-    #[test]
     fn an_axis_of_counts_begins_with_the_smallest() {
         let axis = |unit| FigureAxis {
             title: "threads".into(),

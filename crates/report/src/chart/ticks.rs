@@ -39,7 +39,7 @@ pub(crate) fn in_one_unit(ticks: &[Tick], unit: Option<Unit>) -> Option<(String,
     let prefix = Prefix::common(unit.unwrap_or(Unit::Count), values)?;
     let ticks = labelled().map(|tick| Tick {
         value: tick.value,
-        label: Some(show::without_zeros(&prefix.number(tick.value, 3)).to_owned()),
+        label: Some(show::without_zeros(&prefix.number(tick.value)).to_owned()),
     });
     Some((prefix.symbol.clone(), ticks.collect()))
 }

@@ -22,8 +22,13 @@ pub(super) fn why_empty(refused: &[Refusal], a: &Side, b: &Side) -> String {
 
 /// The command that reproduces the report of a side; `None` for a side that was measured.
 fn reproduction(side: &Side) -> Option<String> {
-    let header = &side.runs.first().filter(|_| side.is_reported)?.header;
-    let letter = header.tags.get("source")?.strip_prefix("report ")?;
+    let mut runs = side.runs.iter();
+    let reported = runs.find(|run| run.header.is_reported())?;
+    let letter = reported
+        .header
+        .tags
+        .get("source")?
+        .strip_prefix("report ")?;
     Some(format!("oscope reproduce {letter}"))
 }
 
@@ -105,14 +110,13 @@ mod tests {
 
     #[test]
     fn for_each_report_there_is_a_command() {
-        let side = |reference: &reference::Reference, is_reported| Side {
-            label: reference.name.into(),
-            runs: vec![reference.run()],
-            is_reported,
-        };
         for reference in reference::ALL {
-            let reported = side(reference, true);
-            let measured = side(reference, false);
+            let reported = Side {
+                label: reference.name.into(),
+                runs: vec![reference.run()],
+            };
+            let mut measured = reported.clone();
+            measured.runs[0].header.version = "0.1.0".into();
             let reason = why_empty(&[], &reported, &measured);
             assert!(reason.contains("`oscope reproduce "), "{reason}");
             let reason = why_empty(&[], &measured, &measured);

@@ -1,6 +1,7 @@
 //! Differences between two sides apart from their numbers, without facts that always differ.
 
 use super::side::Side;
+use crate::lists::joined;
 use instrument::quantity::Unit;
 use record::Run;
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ pub(crate) type Facts<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// Differences between the machines and their states.
 pub fn circumstances(a: &Side, b: &Side) -> Vec<Circumstance> {
-    let either_reported = a.is_reported || b.is_reported;
+    let either_reported = a.is_reported() || b.is_reported();
     let [a, b] = [a, b].map(|side| side.runs.iter().map(facts_of).collect::<Vec<_>>());
     differing(&united(&a), &united(&b), |a, b| {
         // A published report describes only part of its machine; a missing fact is not a difference.
@@ -69,14 +70,14 @@ pub(crate) fn differing(
     differ: impl Fn(&BTreeSet<&str>, &BTreeSet<&str>) -> bool,
 ) -> Vec<Circumstance> {
     let nothing = BTreeSet::new();
-    let joined = |values: &BTreeSet<&str>| values.iter().copied().collect::<Vec<_>>().join(" or ");
+    let either = |values: &BTreeSet<&str>| joined(" or ", values.iter().copied());
     let paths: BTreeSet<&str> = a.keys().chain(b.keys()).copied().collect();
     let found = paths.into_iter().filter_map(|path| {
         let [a, b] = [a, b].map(|facts| facts.get(path).unwrap_or(&nothing));
         differ(a, b).then(|| Circumstance {
             name: shown_name(path),
-            a: joined(a),
-            b: joined(b),
+            a: either(a),
+            b: either(b),
         })
     });
     found.collect()
@@ -131,12 +132,6 @@ fn flatten(path: String, value: &Value, leaves: &mut BTreeMap<String, String>) {
                 flatten(below(&item_name(index, item)), item, leaves);
             }
         }
-        Value::Array(items) => {
-            let words: Vec<String> = items.iter().map(|item| shown("", item)).collect();
-            if !words.is_empty() {
-                leaves.insert(path, words.join(" "));
-            }
-        }
         leaf => {
             let text = shown(&path, leaf);
             if !text.is_empty() {
@@ -157,6 +152,7 @@ fn item_name(index: usize, item: &Value) -> String {
 fn shown(path: &str, leaf: &Value) -> String {
     match leaf {
         Value::String(text) => text.clone(),
+        Value::Array(items) => joined(" ", items.iter().map(|item| shown("", item))),
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
         Value::Number(number) if path.ends_with("_bytes") => number
             .as_f64()

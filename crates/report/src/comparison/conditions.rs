@@ -18,7 +18,7 @@ pub(super) struct Conditions {
 
 impl Conditions {
     pub fn of(a: &Side, b: &Side) -> Self {
-        if a.is_reported || b.is_reported {
+        if a.is_reported() || b.is_reported() {
             return Self::default();
         }
         let (around_a, around_b) = (around(a), around(b));
@@ -133,12 +133,12 @@ mod tests {
     fn a_traced_side_and_one_on_battery_are_not_comparable_with_one_that_is_not() {
         let side = |is_traced, is_on_battery| {
             let mut run = reference::ALL[0].run();
+            run.header.version = "0.1.0".into();
             run.environment.is_traced = is_traced;
             run.environment.is_on_battery = is_on_battery;
             Side {
                 label: String::new(),
                 runs: vec![run],
-                is_reported: false,
             }
         };
         let reasons = |a: &Side, b: &Side| Conditions::of(a, b).reasons;

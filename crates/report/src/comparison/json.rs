@@ -134,7 +134,7 @@ impl<'a> SideJson<'a> {
             label: &side.label,
             runs: side.runs.iter().map(|run| run.header.id.as_str()).collect(),
             machines: side.machines(),
-            reported: side.is_reported,
+            reported: side.is_reported(),
         }
     }
 }

@@ -23,7 +23,7 @@ const LEAST_SESSIONS: usize = 3;
 pub(super) fn basis(question: &Question<'_>) -> Basis {
     let sessions = |side: &super::Side| side.runs.len();
     let baseline = question.baseline.map_or(0, sessions);
-    if question.a.is_reported || question.b.is_reported {
+    if question.a.is_reported() || question.b.is_reported() {
         Basis::Unknown
     } else if sessions(question.a) > 1 || sessions(question.b) > 1 || baseline > 1 {
         Basis::Sessions

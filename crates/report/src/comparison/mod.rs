@@ -39,7 +39,7 @@ pub(crate) use row::{merit, towards_better};
 pub use side::Side;
 pub use whole::{Excluded, Together};
 
-use crate::lists::{counts, grouped};
+use crate::lists::{by_key, counts};
 use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWER, UNTESTED};
 use instrument::quantity::counted;
 use one_clock::{OneClock, UNKNOWN_SLOPES};
@@ -162,7 +162,8 @@ impl<'a> Comparison<'a> {
 
     /// The counts of each group of experiments, in the order of their first rows.
     pub fn groups(&self) -> Vec<(&str, Counts)> {
-        let groups = grouped(&self.rows, |row| row.definition.group()).into_iter();
+        let rows = self.rows.iter().map(|row| (row.definition.group(), row));
+        let groups = by_key(rows).into_iter();
         groups
             .map(|(group, rows)| (group, Counts::of(rows)))
             .collect()

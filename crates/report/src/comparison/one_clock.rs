@@ -3,8 +3,9 @@
 use super::row::Row;
 use super::sessions::Sessions;
 use super::{Question, Side, Verdict};
+use crate::show::gigahertz;
 use instrument::experiment::Metric;
-use instrument::quantity::{Unit, significant};
+use instrument::quantity::Unit;
 use instrument::run_clock::RunClock;
 use instrument::statistics::summary::median;
 use record::Run;
@@ -33,7 +34,7 @@ impl OneClock {
         let sides = [Some(question.a), Some(question.b), question.baseline];
         let known = || sides.into_iter().flatten();
         let machines: BTreeSet<&str> = known().flat_map(Side::machines).collect();
-        if machines.len() > 1 || known().any(|side| side.is_reported) {
+        if machines.len() > 1 || known().any(Side::is_reported) {
             return None;
         }
         let clocks = |side: Option<&Side>| -> Option<Vec<f64>> {
@@ -109,10 +110,6 @@ fn faster(one: &str, other: &str, high: f64, low: f64) -> String {
         gigahertz(high),
         gigahertz(low)
     )
-}
-
-fn gigahertz(hz: f64) -> String {
-    format!("{} GHz", significant(hz / 1e9, 3))
 }
 
 /// The rows at one clock, from those with the least and with the most growth that is possible where none is

@@ -10,7 +10,7 @@ use instrument::counterpart::Counterpart;
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::quantity::counted;
-use instrument::results::Estimate;
+use instrument::results::{Estimate, Verdict};
 use platform::environment::System;
 use record::ExperimentRecord;
 use std::collections::{BTreeMap, HashMap};
@@ -51,7 +51,7 @@ pub(super) struct Matched<'a> {
 
 type Key<'a> = (&'a str, &'a Point, &'a str);
 
-/// The sound and unsound values of one side under one name.
+/// A metric at a point on one side: the values of its sessions, or why they have none.
 pub(super) struct Entry<'a> {
     definition: &'a Definition,
     point: &'a Point,
@@ -80,7 +80,7 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
     let clocks = clock.map_or(&no_clocks, |clock| &clock.of_sessions);
     let mut first = Values::of(a, &clocks[0]);
     let mut second = Values::of(b, &clocks[1]);
-    let mut background = baseline.map(|side| Values::of(side, &clocks[2]));
+    let mut baseline = baseline.map(|side| Values::of(side, &clocks[2]));
     let mut matched = Matched {
         pairs: Vec::new(),
         refused: Vec::new(),
@@ -109,7 +109,7 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
             Refusal::count(&mut matched.refused, key.0, key.2, reason);
             continue;
         }
-        let behind = background
+        let unchanged = baseline
             .as_mut()
             .and_then(|values| values.entries.remove(&key))
             .filter(|entry| other_meaning(entry.metric, ours.metric).is_none())
@@ -127,7 +127,7 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
             metric: ours.metric,
             a: ours.sessions,
             b: theirs.sessions,
-            baseline: behind.map_or_else(Sessions::default, |entry| entry.sessions),
+            baseline: unchanged.map_or_else(Sessions::default, |entry| entry.sessions),
         });
     }
     for (experiment, ..) in second.entries.keys() {
@@ -262,7 +262,8 @@ impl<'a> Values<'a> {
         for (index, run) in side.runs.iter().enumerate() {
             let at_hz = clocks_hz.get(index).copied();
             // Published numbers go by the names of this program, whatever their system.
-            let system = run.environment.system().filter(|_| !side.is_reported);
+            let system = run.environment.system();
+            let system = system.filter(|_| !run.header.is_reported());
             let new = system.filter(|system| !values.systems.contains(system));
             values.systems.extend(new);
             for record in run.measured() {
@@ -327,7 +328,6 @@ pub(crate) fn each_value<'r>(
 
 /// Checks that an estimate can be part of a ratio; the error is the reason why not.
 pub(crate) fn usable(estimate: &Estimate) -> Result<(), String> {
-    use instrument::results::Verdict;
     match &estimate.verdict {
         verdict @ (Verdict::TooFew | Verdict::BelowResolution) => {
             Err(show::verdict(verdict).text.into())

@@ -3,7 +3,7 @@
 use super::conditions::Conditions;
 use super::row::{Basis, Row};
 use super::{Circumstance, Question, Side};
-use crate::lists::{distinct, grouped};
+use crate::lists::{by_key, distinct};
 use crate::show;
 use crate::surroundings::CLOCK;
 use instrument::quantity::counted;
@@ -127,16 +127,14 @@ fn differences(rows: &[Row<'_>]) -> Vec<String> {
         let other = row.other_point?;
         Some((other.difference, row.definition.id.as_str()))
     });
-    let differences = grouped(distinct(differing), |(difference, _)| *difference).into_iter();
-    let sentence = |(difference, of_it): (&str, Vec<(&str, &str)>)| {
-        let ids: Vec<&str> = of_it.iter().map(|(_, id)| *id).collect();
-        format!("{}: {difference}", ids.join(", "))
-    };
-    differences.map(sentence).collect()
+    let differences = by_key(distinct(differing)).into_iter();
+    let sentences =
+        differences.map(|(difference, ids)| format!("{}: {difference}", ids.join(", ")));
+    sentences.collect()
 }
 
 fn reported(a: &Side, b: &Side) -> String {
-    let side = if a.is_reported { a } else { b };
+    let side = if a.is_reported() { a } else { b };
     format!(
         "The numbers of {} were printed in a published report, without their spread: ratios are \
          shown and nothing is tested.",
@@ -156,7 +154,7 @@ fn mixed(side: &Side) -> Option<String> {
 
 fn unfinished(side: &Side) -> Option<String> {
     let cut_off = side.runs.iter().filter(|run| !run.is_finished()).count();
-    (cut_off > 0 && !side.is_reported).then(|| {
+    (cut_off > 0 && !side.is_reported()).then(|| {
         format!(
             "{cut_off} of {} of {} did not come to the end of the plan: what they measured \
              is compared.",

@@ -10,8 +10,6 @@ pub struct Side {
     pub label: String,
     /// Its sessions: whole runs of the same plan.
     pub runs: Vec<Run>,
-    /// True if a published report printed its numbers, without samples or spread.
-    pub is_reported: bool,
 }
 
 impl Side {
@@ -24,6 +22,11 @@ impl Side {
             },
             runs => format!("{} ({} sessions)", self.label, runs.len()),
         }
+    }
+
+    /// True if a published report printed numbers of it, without samples or spread.
+    pub fn is_reported(&self) -> bool {
+        self.runs.iter().any(|run| run.header.is_reported())
     }
 
     /// The distinct fingerprints of the machines of its sessions.

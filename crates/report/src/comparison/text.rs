@@ -1,6 +1,6 @@
-//! Text and numbers of a comparison, shared by the terminal, Markdown and the page.
+//! A comparison in words and numbers.
 
-use super::{Comparison, Refusal, Row, Side, Value};
+use super::{Comparison, Refusal, Row, Value};
 use crate::lists::joined;
 use crate::show;
 use instrument::quantity::counted;
@@ -15,15 +15,13 @@ impl Comparison<'_> {
                 .into_iter()
                 .zip(counts)
                 .filter(|(_, count)| **count > 0)
-                .map(move |(side, count)| only(experiment, side, *count))
+                .map(move |(side, count)| {
+                    let values = counted(*count, "value");
+                    format!("{experiment}: {values} only in {}", side.label)
+                })
         });
         refused.chain(unmatched).collect()
     }
-}
-
-fn only(experiment: &str, side: &Side, count: usize) -> String {
-    let values = counted(count, "value");
-    format!("{experiment}: {values} only in {}", side.label)
 }
 
 impl Row<'_> {

@@ -2,7 +2,7 @@
 //! that moved together.
 
 use super::{Remedy, Row, Verdict};
-use crate::lists::grouped;
+use crate::lists::by_key;
 use crate::show;
 use instrument::quantity::Unit;
 use instrument::statistics::summary::median;
@@ -51,7 +51,7 @@ pub struct Together {
 pub(super) fn by_experiment(rows: &[Row<'_>]) -> Vec<String> {
     let mut statements = Vec::new();
     let mut unchanged = Vec::new();
-    for (id, rows) in grouped(rows, |row| row.definition.id.as_str()) {
+    for (id, rows) in by_key(rows.iter().map(|row| (row.definition.id.as_str(), row))) {
         let with = |verdict: Verdict, word: &str| {
             let changed = rows.iter().filter(|row| row.verdict == verdict);
             let ratios: Vec<f64> = changed.map(|row| row.ratio).collect();
@@ -150,9 +150,10 @@ impl Excluded {
 impl Together {
     /// The metrics of which most rows moved the same way, the largest move first.
     pub(super) fn of(rows: &[Row<'_>]) -> Vec<Self> {
-        let metrics = grouped(rows, |row| {
-            (row.definition.id.as_str(), row.metric.title.as_str())
-        });
+        let metrics = by_key(rows.iter().map(|row| {
+            let name = (row.definition.id.as_str(), row.metric.title.as_str());
+            (name, row)
+        }));
         let mut moved: Vec<Self> = (metrics.into_iter())
             .filter_map(|((experiment, metric), rows)| Self::one(experiment, metric, &rows))
             .collect();

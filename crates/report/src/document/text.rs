@@ -111,24 +111,6 @@ impl Text {
             })
     }
 
-    /// A text whose commands are in backquotes. One backquote without another is a letter.
-    pub fn marked(words: &str) -> Self {
-        if words.matches('`').count() % 2 == 1 {
-            return text![words];
-        }
-        let parts = words.split('`').enumerate();
-        let piece = |(index, part): (usize, &str)| match index % 2 {
-            0 => Piece::from(part),
-            _ => Piece::command(part),
-        };
-        Self(
-            parts
-                .map(piece)
-                .filter(|it| !it.plain().is_empty())
-                .collect(),
-        )
-    }
-
     /// The same with `more` after it.
     #[must_use]
     pub fn then(mut self, more: impl Into<Self>) -> Self {
@@ -166,21 +148,30 @@ impl From<Word> for Piece {
     }
 }
 
+/// Commands are in backquotes. One backquote without another is a letter.
 impl From<&str> for Text {
     fn from(words: &str) -> Self {
-        Self::marked(words)
+        if words.matches('`').count() % 2 == 1 {
+            return text![words];
+        }
+        let parts = words.split('`').enumerate();
+        let pieces = parts.map(|(index, part)| match index % 2 {
+            0 => Piece::from(part),
+            _ => Piece::command(part),
+        });
+        Self(pieces.filter(|it| !it.plain().is_empty()).collect())
     }
 }
 
 impl From<&String> for Text {
     fn from(words: &String) -> Self {
-        Self::marked(words)
+        words.as_str().into()
     }
 }
 
 impl From<String> for Text {
     fn from(words: String) -> Self {
-        Self::marked(&words)
+        words.as_str().into()
     }
 }
 
@@ -199,7 +190,7 @@ impl From<Piece> for Text {
 impl From<&Sentence> for Text {
     fn from(sentence: &Sentence) -> Self {
         let pieces = sentence.shown().into_iter().flat_map(|piece| match piece {
-            finding::Piece::Text(words) => Self::marked(&words).0,
+            finding::Piece::Text(words) => Self::from(&*words).0,
             finding::Piece::Number(number) => {
                 let (centre, range) = show::parts(&number.quantity);
                 vec![Piece::Number(centre, range)]

@@ -3,6 +3,7 @@
 //! too.
 
 use crate::Analysis;
+use crate::lists::joined;
 use instrument::experiment::Metric;
 use instrument::point::Point;
 use instrument::quantity::Unit;
@@ -114,7 +115,7 @@ fn labels(point: &Point) -> String {
             .replace('\n', "\\n");
         format!("{}=\"{value}\"", legal(axis))
     });
-    match labels.collect::<Vec<_>>().join(",") {
+    match joined(",", labels) {
         none if none.is_empty() => none,
         labels => format!("{{{labels}}}"),
     }

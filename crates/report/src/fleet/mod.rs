@@ -32,7 +32,7 @@ pub use json::{FORMAT, json, schema};
 pub(crate) use judge::tested;
 pub use reading::{HOST, PART, Reading, SWITCH, name};
 pub use request::{NoPeers, Request};
-pub use second::{Alarm, Alone, Answers, Outcome, Second, settled, unmeasured};
+pub use second::{Alarm, Answers, Outcome, Second, settled, unmeasured};
 
 use crate::comparison::{Circumstance, Refusal};
 use crate::show::Word;

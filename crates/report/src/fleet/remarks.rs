@@ -4,7 +4,7 @@ use super::gathering::{Column, Gathering, Sessions};
 use super::reading::Reading;
 use super::{Fleet, Node, Standing};
 use crate::comparison::Circumstance;
-use crate::lists::{distinct, first_of};
+use crate::lists::{distinct, first_of, joined};
 use crate::show;
 use instrument::component::Component;
 use instrument::point::Choice;
@@ -168,7 +168,7 @@ fn differing(
         format!(
             "The {what} differ: {usual} on {}, {}. Only values of the same meaning are compared.",
             counted(names.len(), "node"),
-            of_others.collect::<Vec<_>>().join(", ")
+            joined(", ", of_others)
         )
     })
 }

@@ -1,7 +1,7 @@
 //! The request for a second measurement: who takes part, and in which experiments.
 
 use super::{Fleet, Node, Standing};
-use crate::lists::{distinct, first_of};
+use crate::lists::{distinct, first_of, joined};
 use instrument::component::Component;
 use instrument::point::Choice;
 use instrument::statistics::random::Random;
@@ -48,10 +48,10 @@ impl Request {
         let experiments = asked.iter().flat_map(|it| &fleet.components[it]);
         let suspects: Vec<String> = named.iter().map(|node| node.name.clone()).collect();
         let healthy = healthy(fleet, &asked, seed)?;
-        let looks: Vec<String> = named.iter().map(|node| looks(node)).collect();
+        let looks = joined("; ", named.iter().map(|node| looks(node)));
         let nodes = [&suspects[..], &healthy].concat();
         Ok(Some(Self {
-            sentence: format!("{}: measuring {} again", looks.join("; "), first_of(&nodes)),
+            sentence: format!("{looks}: measuring {} again", first_of(&nodes)),
             experiments: distinct(experiments.cloned()),
             suspects,
             healthy,
@@ -76,8 +76,8 @@ fn looks(node: &Node) -> String {
         let word = standing.word().text;
         (!components.is_empty()).then(|| format!("{word} by {}", first_of(&components)))
     });
-    let looks: Vec<String> = looks.into_iter().flatten().collect();
-    format!("{} looks {}", node.name, looks.join(" and "))
+    let looks = joined(" and ", looks.into_iter().flatten());
+    format!("{} looks {looks}", node.name)
 }
 
 /// The nodes that deviate least in these components, of which they have all.

@@ -15,6 +15,7 @@
 
 use super::request::Request;
 use super::{Fleet, Gathering, Part, Reading, Standing, by_name, judge};
+use crate::lists::joined;
 use crate::show;
 use instrument::component::Component;
 use instrument::point::Choice;
@@ -76,46 +77,39 @@ pub struct Answers {
     pub missing: BTreeMap<String, String>,
 }
 
-/// Judgements of the second runs alone, by named node; the reason where there is none.
-pub type Alone = BTreeMap<String, Result<Fleet, String>>;
-
 impl Answers {
-    /// Judges the second runs of each named node alone, against those of the healthy nodes.
-    pub fn alone(&self, request: &Request, margin: f64) -> Alone {
-        let of_suspect = |suspect: &str| {
-            let missing = |node: &str| {
-                let reason = self.missing.get(node);
-                let reason = reason.map_or("there is no second run of it", String::as_str);
-                format!("{node}: {reason}")
-            };
-            let mut gathering = Gathering::default();
-            for node in std::iter::once(suspect).chain(request.healthy.iter().map(String::as_str)) {
-                let runs = self.runs.iter().filter(|(name, _)| name == node);
-                let mut runs = runs.peekable();
-                if runs.peek().is_none() {
-                    return Err(missing(node));
-                }
-                for (name, reading) in runs {
-                    gathering.add(name, reading.clone());
-                }
+    /// Judges the second runs of a named node alone, against those of the healthy nodes; the reason if that is not
+    /// possible.
+    fn alone(&self, suspect: &str, request: &Request, margin: f64) -> Result<Fleet, String> {
+        let mut gathering = Gathering::default();
+        let healthy = request.healthy.iter().map(String::as_str);
+        for node in std::iter::once(suspect).chain(healthy) {
+            let mut runs = self.runs.iter().filter(|(name, _)| name == node).peekable();
+            if runs.peek().is_none() {
+                let reason = self.missing.get(node).map(String::as_str);
+                let reason = reason.unwrap_or("there is no second run of it");
+                return Err(format!("{node}: {reason}"));
             }
-            gathering.judge(margin).map_err(|error| error.to_string())
-        };
-        let suspects = request.suspects.iter();
-        suspects
-            .map(|node| (node.clone(), of_suspect(node)))
-            .collect()
+            for (name, reading) in runs {
+                gathering.add(name, reading.clone());
+            }
+        }
+        gathering.judge(margin).map_err(|error| error.to_string())
     }
 }
 
 /// The verdict on the judgement of all runs `together`: it names what the rule of this module confirms.
-pub fn settled(first: &Fleet, request: &Request, alone: &Alone, together: Fleet) -> Fleet {
+pub fn settled(first: &Fleet, request: &Request, answers: &Answers, together: Fleet) -> Fleet {
+    let suspects = request.suspects.iter().map(String::as_str);
+    let alone = suspects.map(|node| (node, answers.alone(node, request, first.margin)));
+    let alone: BTreeMap<&str, Result<Fleet, String>> = alone.collect();
     let mut alarms: Vec<Alarm> = Vec::new();
     for judged in [first, &together] {
         for node in &judged.nodes {
             for (component, _) in node.differing() {
                 let is_there = |it: &Alarm| it.node == node.name && it.component == component;
                 if !alarms.iter().any(is_there) {
+                    let alone = alone.get(node.name.as_str());
                     alarms.push(Alarm::new(&node.name, component, first, alone, &together));
                 }
             }
@@ -181,14 +175,14 @@ impl Alarm {
         node: &str,
         component: Component,
         first: &Fleet,
-        alone: &Alone,
+        alone: Option<&Result<Fleet, String>>,
         together: &Fleet,
     ) -> Self {
         let first = first.part(node, component);
         let together = together.part(node, component);
         let standing = |part: Option<Part>| part.map_or(Standing::Alike, |part| part.standing);
         let named = standing(first);
-        let judged = alone.get(node).map(Result::as_ref);
+        let judged = alone.map(Result::as_ref);
         let again = judged.map(|judged| {
             let judged = judged.map_err(String::clone)?;
             let part = judged.part(node, component);
@@ -237,11 +231,10 @@ impl Alarm {
             let ratio = show::ratio_with_range(part.ratio, part.interval);
             Some(format!("{ratio} {when}"))
         });
-        let parts: Vec<String> = parts.collect();
         format!(
             "{}, {component}: {outcome}. As fast as the others: {}",
             self.node,
-            parts.join(", ")
+            joined(", ", parts)
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Text of a judged fleet, shared by the terminal and the page.
+//! A judged fleet in words.
 
 use super::{Fleet, Node, Standing, Value};
 use crate::comparison::Refusal;
@@ -7,7 +7,7 @@ use crate::show;
 use crate::show::words::{FASTER, SLOWER};
 use instrument::point::Choice;
 
-/// The words for the two sides of a judgement.
+/// What a node and those that it is compared with are called.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// A node that does not differ.
@@ -65,8 +65,8 @@ impl Fleet {
 }
 
 impl Value {
-    /// The value of the node and that of the others.
-    pub fn shown(&self) -> [String; 2] {
-        [self.here, self.elsewhere].map(|value| show::value(self.unit, value, None))
+    /// One of its two values with its unit.
+    pub fn show(&self, value: f64) -> String {
+        show::value(self.unit, value, None)
     }
 }

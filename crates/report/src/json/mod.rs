@@ -44,6 +44,7 @@ pub const FORMAT: u32 = 1;
 pub fn analysis(analysis: &Analysis) -> Value {
     let run = analysis.run;
     let findings = analysis.findings();
+    let verdict = Verdict::of(analysis);
     value(&AnalysisJson {
         format: FORMAT,
         run: &run.header,
@@ -57,7 +58,10 @@ pub fn analysis(analysis: &Analysis) -> Value {
             .map(|(from, found)| FindingJson::new(from, found))
             .collect(),
         claims: claim_list(analysis),
-        verdict: VerdictJson::new(analysis),
+        verdict: VerdictJson {
+            text: verdict.text(),
+            verdict,
+        },
         surroundings: analysis.surroundings.clone(),
         unusual: Unusual::of(analysis),
         experiments: analysis
@@ -162,16 +166,6 @@ struct VerdictJson {
     verdict: Verdict,
     /// Text for readers.
     text: String,
-}
-
-impl VerdictJson {
-    fn new(analysis: &Analysis) -> Self {
-        let verdict = Verdict::of(analysis);
-        Self {
-            text: verdict.text(),
-            verdict,
-        }
-    }
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -2,6 +2,7 @@
 
 use super::prediction::{Prediction, example};
 use super::{Lab, Question};
+use crate::lists::joined;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -82,11 +83,11 @@ impl Answers {
 }
 
 fn unknown(lab: &Lab, key: &str) -> AnswersError {
-    let keys: Vec<&str> = lab.questions.iter().map(|it| it.key.as_str()).collect();
+    let keys = lab.questions.iter().map(|it| it.key.as_str());
     AnswersError(format!(
         "lab {} asks nothing called '{key}'; it asks for {STUDENT}, {}",
         lab.name,
-        keys.join(", ")
+        joined(", ", keys)
     ))
 }
 
@@ -119,8 +120,8 @@ pub fn hint(question: &Question) -> String {
         return example(&question.measured).to_owned();
     }
     let named = choices.iter().enumerate();
-    let named: Vec<String> = named
-        .map(|(index, name)| format!("{}: {name}", index + 1))
-        .collect();
-    named.join(", ")
+    joined(
+        ", ",
+        named.map(|(index, name)| format!("{}: {name}", index + 1)),
+    )
 }

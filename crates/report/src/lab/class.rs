@@ -1,8 +1,8 @@
 //! A class: the hand-ins of several students, question by question.
 
 use super::HandIn;
-use crate::lists::grouped;
-use schemars::{JsonSchema, Schema, schema_for};
+use crate::lists::by_key;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Hand-ins side by side.
@@ -50,9 +50,10 @@ impl Class {
         let answers = sorted.into_iter();
         let answers =
             answers.flat_map(|hand_in| hand_in.answers.iter().map(move |it| (hand_in, it)));
-        let questions = grouped(answers, |(hand_in, answer)| {
-            (&hand_in.lab, &answer.key, &answer.asks)
-        });
+        let questions = by_key(answers.map(|(hand_in, answer)| {
+            let question = (&hand_in.lab, &answer.key, &answer.asks);
+            (question, (hand_in, answer))
+        }));
         let questions = questions
             .into_iter()
             .map(|((lab, key, asks), answers)| ClassQuestion {
@@ -73,10 +74,5 @@ impl Class {
             format: crate::json::FORMAT,
             questions: questions.collect(),
         }
-    }
-
-    /// The schema of the document.
-    pub fn schema() -> Schema {
-        schema_for!(Self)
     }
 }

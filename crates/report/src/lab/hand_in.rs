@@ -1,9 +1,10 @@
 //! A hand-in: predictions with measurements and reports, for people and as a document that others read.
 
 use super::{Answers, Found, Lab, Prediction, Question, Sides};
+use crate::lists::joined;
 use crate::show;
 use instrument::quantity::Unit;
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the document.
@@ -141,11 +142,6 @@ impl HandIn {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// The schema of the document.
-    pub fn schema() -> Schema {
-        schema_for!(Self)
-    }
-
     /// Number of right predictions, and of those that can be judged.
     pub fn score(&self) -> (usize, usize) {
         let count = |outcome| {
@@ -222,12 +218,10 @@ impl Found {
                 is_certain,
                 of,
             } => {
-                let of: Vec<String> = of
-                    .iter()
-                    .map(|it| format!("{} {}", it.choice, show::quantity(&it.value)))
-                    .collect();
+                let of = of.iter();
+                let of = of.map(|it| format!("{} {}", it.choice, show::quantity(&it.value)));
                 let doubt = if *is_certain { "" } else { ", perhaps" };
-                format!("{choice}{doubt} ({})", of.join("; "))
+                format!("{choice}{doubt} ({})", joined("; ", of))
             }
             Self::Nothing(reason) => format!("not known: {reason}"),
         }

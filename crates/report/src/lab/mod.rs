@@ -15,7 +15,7 @@ pub use measured::{Found, Rival, Sides};
 pub use prediction::Prediction;
 
 use instrument::quantity::Unit;
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// All labs for other programs.
@@ -37,11 +37,6 @@ pub fn list() -> Vec<Entry> {
         questions: lab.questions.iter().map(question).collect(),
     };
     labs().iter().map(entry).collect()
-}
-
-/// The schema of [`list`].
-pub fn schema_of_list() -> Schema {
-    schema_for!(Vec<Entry>)
 }
 
 /// A lab in the list.

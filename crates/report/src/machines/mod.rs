@@ -170,8 +170,9 @@ impl Kind {
     /// system.
     pub(crate) fn of(run: &Run) -> Option<Self> {
         let (cpu, environment) = (&run.machine.cpu, &run.environment);
-        let is_itself = environment.stand_in.is_none() && !run.header.is_reported();
-        is_itself.then_some(())?;
+        if environment.stand_in.is_some() || run.header.is_reported() {
+            return None;
+        }
         Some(Self {
             vendor: cpu.vendor.clone()?,
             family: cpu.family?,
@@ -183,11 +184,10 @@ impl Kind {
 
     /// As in a sentence: `this processor under KVM`.
     fn words(&self) -> String {
-        let under = self.hypervisor.iter().map(|name| format!(" under {name}"));
-        ["this processor".to_owned()]
-            .into_iter()
-            .chain(under)
-            .collect()
+        match &self.hypervisor {
+            Some(name) => format!("this processor under {name}"),
+            None => "this processor".to_owned(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::values::{Compared, compared};
 use super::{Kind, ReferenceMachine, Value, shipped};
+use crate::lists::joined;
 use crate::{Analysis, show};
 use instrument::experiment::Better;
 use instrument::quantity::Unit;
@@ -104,8 +105,8 @@ impl Unusual {
         let sides = [("Slow", &self.slow), ("Fast", &self.fast)].into_iter();
         let sides = sides.filter(|(_, differences)| !differences.is_empty());
         let sentence = |(side, differences): (&str, &Vec<Difference>)| {
-            let all: Vec<String> = differences.iter().map(Difference::text).collect();
-            format!("{side} for {}: {}.", self.kind, all.join("; "))
+            let all = joined("; ", differences.iter().map(Difference::text));
+            format!("{side} for {}: {all}.", self.kind)
         };
         sides.map(sentence).collect()
     }

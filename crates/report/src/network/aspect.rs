@@ -1,7 +1,8 @@
 //! The aspects in which ports and links are judged.
 
+use crate::lists::joined;
 use instrument::quantity::{Bytes, Unit};
-use network::Protocol;
+use network::{Latency, Protocol};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,60 +53,10 @@ impl Aspect {
     pub(super) fn index(self) -> usize {
         self as usize
     }
-}
 
-/// A metric of links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Metric {
-    /// Round trips of messages of one size, by their median.
-    RoundTrip {
-        loaded: bool,
-        protocol: Protocol,
-        message_bytes: u64,
-    },
-    /// Throughput by TCP.
-    Throughput,
-    /// Half a round trip of a message by MPI.
-    MpiLatency { message_bytes: u64 },
-    /// Throughput of messages of one size by MPI.
-    MpiThroughput { message_bytes: u64 },
-}
-
-impl Metric {
-    /// The aspect of links; [`Aspect::Sending`] for throughput, which is received as well.
-    pub(super) fn aspect(self) -> Aspect {
-        match self {
-            Self::RoundTrip { loaded: false, .. } | Self::MpiLatency { .. } => Aspect::RoundTrip,
-            Self::RoundTrip { loaded: true, .. } => Aspect::Loaded,
-            Self::Throughput | Self::MpiThroughput { .. } => Aspect::Sending,
-        }
-    }
-
-    /// `TCP round trip, 1 B`.
-    pub(super) fn title(self) -> String {
-        match self {
-            Self::RoundTrip {
-                loaded,
-                protocol,
-                message_bytes,
-            } => {
-                let protocol = match protocol {
-                    Protocol::Tcp => "TCP",
-                    Protocol::Udp => "UDP",
-                };
-                let load = if loaded { " under load" } else { "" };
-                format!("{protocol} round trip{load}, {}", Bytes(message_bytes))
-            }
-            Self::Throughput => "TCP throughput".into(),
-            Self::MpiLatency { message_bytes } => format!("MPI latency, {}", Bytes(message_bytes)),
-            Self::MpiThroughput { message_bytes } => {
-                format!("MPI throughput, {}", Bytes(message_bytes))
-            }
-        }
-    }
-
+    /// The unit of its values.
     pub(super) fn unit(self) -> Unit {
-        if self.aspect().is_mutual() {
+        if self.is_mutual() {
             Unit::Nanoseconds
         } else {
             Unit::BytesPerSecond
@@ -114,10 +65,50 @@ impl Metric {
 
     /// The logarithm of a value, signed so that more is better.
     pub(super) fn merit(self, value: f64) -> f64 {
-        if self.aspect().is_mutual() {
+        if self.is_mutual() {
             -value.ln()
         } else {
             value.ln()
         }
+    }
+}
+
+/// A metric of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Metric {
+    /// The aspect of links; [`Aspect::Sending`] for throughput, which is received as well.
+    pub aspect: Aspect,
+    pub name: &'static str,
+    /// The size of its messages, if they are all of one size.
+    pub message_bytes: Option<u64>,
+}
+
+impl Metric {
+    /// Throughput by TCP.
+    pub(super) const THROUGHPUT: Self = Self {
+        aspect: Aspect::Sending,
+        name: "TCP throughput",
+        message_bytes: None,
+    };
+
+    /// Round trips of messages of one size, by their median.
+    pub(super) fn round_trip(measured: &Latency) -> Self {
+        let (aspect, name) = match (measured.loaded, measured.protocol) {
+            (false, Protocol::Tcp) => (Aspect::RoundTrip, "TCP round trip"),
+            (false, Protocol::Udp) => (Aspect::RoundTrip, "UDP round trip"),
+            (true, Protocol::Tcp) => (Aspect::Loaded, "TCP round trip under load"),
+            (true, Protocol::Udp) => (Aspect::Loaded, "UDP round trip under load"),
+        };
+        Self {
+            aspect,
+            name,
+            message_bytes: Some(measured.message_bytes),
+        }
+    }
+
+    /// `TCP round trip, 1 B`.
+    pub(super) fn title(self) -> String {
+        let size = self.message_bytes.map(|bytes| Bytes(bytes).to_string());
+        joined(", ", [self.name, size.as_deref().unwrap_or_default()])
     }
 }

@@ -58,12 +58,7 @@ impl Gathering {
         let link = (asks.min(answers), asks.max(answers));
         *self.passes.entry(link).or_default() += 1;
         for latency in &measured.latencies {
-            let metric = Metric::RoundTrip {
-                loaded: latency.loaded,
-                protocol: latency.protocol,
-                message_bytes: latency.message_bytes,
-            };
-            self.take(metric, link, latency.p50_ns);
+            self.take(Metric::round_trip(latency), link, latency.p50_ns);
             if latency.protocol == Protocol::Udp {
                 let (lost, all) = self.datagrams.entry(link).or_default();
                 *lost += latency.lost;
@@ -71,8 +66,8 @@ impl Gathering {
             }
         }
         if let Some(throughput) = measured.throughput {
-            self.take(Metric::Throughput, (asks, answers), throughput.there);
-            self.take(Metric::Throughput, (answers, asks), throughput.back);
+            self.take(Metric::THROUGHPUT, (asks, answers), throughput.there);
+            self.take(Metric::THROUGHPUT, (answers, asks), throughput.back);
         }
         for reason in &measured.failures {
             self.fail_link(asks, answers, reason.clone());
@@ -91,7 +86,7 @@ impl Gathering {
         if !value.is_finite() || value <= 0.0 {
             return 0;
         }
-        let link = if metric.aspect().is_mutual() {
+        let link = if metric.aspect.is_mutual() {
             (from.min(to), from.max(to))
         } else {
             (from, to)
@@ -135,15 +130,15 @@ impl Gathering {
             for ((from, to), values) in links {
                 let value = median(values);
                 cells[*from][*to] = value;
-                if metric.aspect().is_mutual() {
+                if metric.aspect.is_mutual() {
                     cells[*to][*from] = value;
                 }
                 all.extend(value);
             }
             super::Matrix {
                 title: metric.title(),
-                aspect: metric.aspect(),
-                unit: metric.unit(),
+                aspect: metric.aspect,
+                unit: metric.aspect.unit(),
                 typical: median(&all).unwrap_or(f64::NAN),
                 cells,
             }

@@ -63,11 +63,11 @@ struct Fitted {
 
 impl Fitted {
     fn of(metric: Metric, links: &Links, count: usize) -> Self {
-        let aspect = metric.aspect();
+        let aspect = metric.aspect;
         let mut cells = vec![vec![None; count]; count];
         let mut errors = vec![vec![None; count]; count];
         for ((from, to), values) in links {
-            let merits: Vec<f64> = values.iter().map(|value| metric.merit(*value)).collect();
+            let merits: Vec<f64> = values.iter().map(|value| aspect.merit(*value)).collect();
             let places = [(*from, *to), (*to, *from)];
             for (from, to) in places.into_iter().take(1 + usize::from(aspect.is_mutual())) {
                 cells[from][to] = median(&merits);

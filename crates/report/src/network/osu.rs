@@ -2,7 +2,7 @@
 //! [OSU benchmarks](https://mvapich.cse.ohio-state.edu/benchmarks/) print it.
 
 use super::Origin;
-use super::aspect::Metric;
+use super::aspect::{Aspect, Metric};
 use super::gather::Gathering;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -25,15 +25,10 @@ pub struct PairOutput {
 /// A table of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    benchmark: Benchmark,
+    /// [`Aspect::RoundTrip`] of `osu_latency`, [`Aspect::Sending`] of `osu_bw`.
+    aspect: Aspect,
     /// By the size of a message in bytes: ns or bytes/s.
     values: BTreeMap<u64, f64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Benchmark {
-    Latency,
-    Throughput,
 }
 
 /// The reason why a text has no such table, for readers.
@@ -50,19 +45,20 @@ pub fn tables(text: &str) -> Result<Vec<Table>, OsuError> {
     for line in text.lines().map(str::trim) {
         let title = line.strip_prefix("# ");
         if let Some(title) = title.filter(|title| title.starts_with("OSU ")) {
-            let benchmark = benchmark(title).ok_or_else(|| {
+            let aspect = aspect(title).ok_or_else(|| {
                 OsuError(format!(
                     "'{title}' is another benchmark: only osu_latency and osu_bw are read"
                 ))
             })?;
             let values = BTreeMap::new();
-            tables.push((title, Table { benchmark, values }));
+            tables.push((title, Table { aspect, values }));
         } else if let Some((_, table)) = tables.last_mut()
             && let Some((bytes, value)) = row(line)
         {
-            let unit = match table.benchmark {
-                Benchmark::Latency => NS_PER_US,
-                Benchmark::Throughput => BYTES_PER_MB,
+            let unit = if table.aspect.is_mutual() {
+                NS_PER_US
+            } else {
+                BYTES_PER_MB
             };
             table.values.insert(bytes, value * unit);
         }
@@ -79,13 +75,13 @@ pub fn tables(text: &str) -> Result<Vec<Table>, OsuError> {
     Ok(tables.into_iter().map(|(_, table)| table).collect())
 }
 
-/// The benchmark by its title, which may name an accelerator: `OSU MPI-CUDA Latency Test v7.4`.
-fn benchmark(title: &str) -> Option<Benchmark> {
+/// What a benchmark measures, by its title, which may name an accelerator: `OSU MPI-CUDA Latency Test v7.4`.
+fn aspect(title: &str) -> Option<Aspect> {
     let mut words = title.split_whitespace().skip(1);
     let _mpi = words.next().filter(|word| word.starts_with("MPI"))?;
     match (words.next()?, words.next()?) {
-        ("Latency", "Test") => Some(Benchmark::Latency),
-        ("Bandwidth", "Test") => Some(Benchmark::Throughput),
+        ("Latency", "Test") => Some(Aspect::RoundTrip),
+        ("Bandwidth", "Test") => Some(Aspect::Sending),
         _ => None,
     }
 }
@@ -105,32 +101,33 @@ pub fn gathering(all: &[PairOutput]) -> Gathering {
     let nodes: Vec<String> = names.iter().map(|name| (*name).clone()).collect();
     let place = |name: &String| names.iter().position(|it| *it == name).unwrap_or_default();
     let mut gathering = Gathering::of(nodes, Origin::Osu);
-    for (benchmark, program) in [
-        (Benchmark::Latency, "osu_latency"),
-        (Benchmark::Throughput, "osu_bw"),
+    for (aspect, program, name) in [
+        (Aspect::RoundTrip, "osu_latency", "MPI latency"),
+        (Aspect::Sending, "osu_bw", "MPI throughput"),
     ] {
         let tables = all.iter().flat_map(|it| &it.tables);
-        let sizes = usual_sizes(tables.filter(|it| it.benchmark == benchmark));
-        let size = match benchmark {
-            Benchmark::Latency => sizes.first(),
-            Benchmark::Throughput => sizes.last(),
+        let sizes = usual_sizes(tables.filter(|it| it.aspect == aspect));
+        let size = if aspect.is_mutual() {
+            sizes.first()
+        } else {
+            sizes.last()
         };
-        let Some(&message_bytes) = size else {
+        let Some(&size) = size else {
             gathering.remark(format!("No file has output of {program}."));
             continue;
         };
-        let metric = match benchmark {
-            Benchmark::Latency => Metric::MpiLatency { message_bytes },
-            Benchmark::Throughput => Metric::MpiThroughput { message_bytes },
+        let metric = Metric {
+            aspect,
+            name,
+            message_bytes: Some(size),
         };
         for it in all {
             let (from, to) = (place(&it.from), place(&it.to));
-            for table in it.tables.iter().filter(|it| it.benchmark == benchmark) {
-                if let Some(value) = table.values.get(&message_bytes) {
+            for table in it.tables.iter().filter(|it| it.aspect == aspect) {
+                if let Some(value) = table.values.get(&size) {
                     gathering.put(metric, (from, to), *value);
                 } else {
-                    let reason =
-                        format!("a table has no messages of {message_bytes} B, as most have");
+                    let reason = format!("a table has no messages of {size} B, as most have");
                     gathering.fail_link(from, to, reason);
                 }
             }
@@ -184,15 +181,6 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_both_benchmarks_are_read() {
-        let both = tables(&format!("{LATENCY}{BANDWIDTH}")).expect("they are whole");
-        assert_eq!(both.len(), 2);
-        assert_eq!(both[0].values.get(&1), Some(&800.0));
-        let fastest = both[1].values.get(&4_194_304).expect("it is there");
-        assert!((fastest - 5.58613e9).abs() < 1.0);
-    }
-
-    #[test]
     fn other_texts_are_refused_with_a_reason() {
         for (text, expected) in [
             ("hello\n1 2\n", "no output of osu_latency"),
@@ -239,7 +227,8 @@ mod tests {
             throughput.cells[0][1] > throughput.cells[1][0],
             "the first sends"
         );
-        assert!(throughput.cells[1][0].is_some());
+        let slower = throughput.cells[1][0].expect("b to a");
+        assert!((slower - 5.58613e9).abs() < 1.0, "{slower}");
         assert_eq!(throughput.cells[0][2], None);
         assert!(network.is_incomplete, "b and c have no measurement");
         assert_eq!(network.passes, 2);

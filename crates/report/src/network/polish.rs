@@ -125,28 +125,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn directions_have_effects_of_their_own() {
-        let count = 5;
-        let cell = |from: usize, to: usize| {
-            let slow_to_send = if from == 2 { -1.0 } else { 0.0 };
-            let slow_to_receive = if to == 4 { -0.5 } else { 0.0 };
-            (from != to).then_some(8.0 + slow_to_send + slow_to_receive)
-        };
-        let cells: Vec<Vec<_>> = (0..count)
-            .map(|from| (0..count).map(|to| cell(from, to)).collect())
-            .collect();
-        let found = polish(&cells, false);
-        assert_eq!(found.sending[2], Some(-1.0));
-        assert_eq!(found.receiving[4], Some(-0.5));
-        assert!(
-            found
-                .rest
-                .iter()
-                .flatten()
-                .flatten()
-                .all(|rest| rest.abs() < 1e-9)
-        );
-    }
 }

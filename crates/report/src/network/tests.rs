@@ -145,12 +145,15 @@ fn a_slow_link_is_distinguished_from_slow_ports() {
 
 #[test]
 fn a_port_that_is_slow_in_one_direction_is_named_for_it_alone() {
-    let slow: Fault = |from, _| if from == 1 { 2.0 } else { 1.0 };
-    let Network { ports, .. } = judged(8, 3, slow);
-    let is_sending = |it: &Odd| is_port(it, 1) && it.aspect == Aspect::Sending;
-    assert!(ports.iter().any(is_sending), "{ports:?}");
-    let mut aspects = ports.iter().map(|it| it.aspect);
-    assert!(aspects.all(|it| it != Aspect::Receiving), "{ports:?}");
+    let sends: Fault = |from, _| if from == 1 { 2.0 } else { 1.0 };
+    let receives: Fault = |_, to| if to == 1 { 2.0 } else { 1.0 };
+    let (sending, receiving) = (Aspect::Sending, Aspect::Receiving);
+    for (slow, slow_in, other) in [(sends, sending, receiving), (receives, receiving, sending)] {
+        let Network { ports, .. } = judged(8, 3, slow);
+        let is_it = |it: &Odd| is_port(it, 1) && it.aspect == slow_in;
+        assert!(ports.iter().any(is_it), "{ports:?}");
+        assert!(ports.iter().all(|it| it.aspect != other), "{ports:?}");
+    }
 }
 
 #[test]

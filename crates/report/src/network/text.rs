@@ -1,4 +1,4 @@
-//! Text of a judged network, shared by the terminal and the page.
+//! A judged network in words.
 
 use super::{Aspect, Link, Matrix, Network, Odd};
 use crate::fleet::Standing;
@@ -53,7 +53,7 @@ impl Network {
 
 impl Matrix {
     /// A value with its unit.
-    pub fn shown(&self, value: f64) -> String {
+    pub fn show(&self, value: f64) -> String {
         show::value(self.unit, value, None)
     }
 }

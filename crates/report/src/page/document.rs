@@ -208,12 +208,7 @@ impl Painter {
     }
 
     fn open_heading(&mut self, heading: &str, id: &str, title: &Text) {
-        let id = if id.is_empty() {
-            String::new()
-        } else {
-            format!(" id=\"{id}\"")
-        };
-        let title = self.inline(title);
+        let (id, title) = (attribute("id", id), self.inline(title));
         let _ = writeln!(self.html, "<{heading}{id}>{title}</{heading}>");
     }
 
@@ -226,7 +221,7 @@ impl Painter {
 
     fn element(&mut self, name: &str, class: &str, text: &Text) {
         let inline = self.inline(text);
-        let class = attribute(class);
+        let class = attribute("class", class);
         let _ = writeln!(self.html, "<{name}{class}>{inline}</{name}>");
     }
 
@@ -246,13 +241,13 @@ impl Painter {
     fn table(&mut self, table: &Table) {
         let title = escaped(&table.title);
         let is_wide = table.columns.len() > NARROW;
-        let class = attribute(if is_wide { "wide" } else { "" });
+        let class = attribute("class", if is_wide { "wide" } else { "" });
         let _ = write!(
             self.html,
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table{class}>\n<thead><tr>"
         );
         for column in &table.columns {
-            let class = attribute(if column.is_number() { "number" } else { "" });
+            let class = attribute("class", if column.is_number() { "number" } else { "" });
             let _ = write!(
                 self.html,
                 "<th scope=\"col\"{class}>{}</th>",
@@ -279,7 +274,7 @@ impl Painter {
             (ColumnKind::Words, Some(Piece::Verdict(word))) => word.class,
             (ColumnKind::Words, _) => "fact",
         };
-        let class = attribute(class);
+        let class = attribute("class", class);
         let inline = self.inline(text);
         let (element, scope) = if column.is_name() {
             ("th", " scope=\"row\"")
@@ -387,10 +382,11 @@ fn figure(chart: &Chart<'_>) -> String {
     format!("<figure class=\"graph\">{title}{drawn}{note}</figure>\n")
 }
 
-fn attribute(class: &str) -> String {
-    match class {
+/// An attribute, unless it is empty.
+fn attribute(name: &str, value: &str) -> String {
+    match value {
         "" => String::new(),
-        class => format!(" class=\"{class}\""),
+        value => format!(" {name}=\"{value}\""),
     }
 }
 

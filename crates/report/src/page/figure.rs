@@ -23,14 +23,14 @@ pub(super) struct FigureView<'a> {
     pub(super) legend: Vec<(&'a str, String)>,
     /// Class and text of each mark.
     pub(super) marks: Vec<(&'static str, String)>,
-    /// Common key of figures with the same x axis.
+    /// The same for all figures along one axis, in which the script points at one place together; empty for names.
     pub(super) x_key: String,
     pub(super) rows: Vec<Row<'a>>,
     /// Number of points without a place in the chart.
     pub(super) undrawn: usize,
     /// True if a warning touches any point.
     pub(super) has_doubtful: bool,
-    /// True if a value is known too badly to be shown.
+    /// True if a value is not known well enough to be shown.
     pub(super) has_vague: bool,
 }
 

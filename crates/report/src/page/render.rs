@@ -8,7 +8,7 @@ use super::glance::{PictureView, pictures};
 use super::packed::{Parts, packed};
 use crate::advice::{Gaining, gaining, undecided, without_settings};
 use crate::document::{Blocks, Text};
-use crate::glance::Glance;
+use crate::glance;
 use crate::machines::Unusual;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::view::run::{finding, reference, trust, trusted};
@@ -54,7 +54,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         .experiments
         .iter()
         .filter(|it| !it.points.is_empty());
-    let glance = Glance::of(analysis);
+    let drawn = glance::pictures(analysis);
     let (is_trusted, trust) = trusted(analysis);
     let unusual = foremost(analysis, FIRST).into_iter();
     let unusual = unusual.map(|(experiment, it)| {
@@ -62,7 +62,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     });
     let unusual = part(&Blocks::default().list(unusual), "unusual", &targets);
     let without = without_settings(analysis);
-    let without = without.map(|words| Blocks::default().say([Text::marked(words)]));
+    let without = without.map(|words| Blocks::default().say([words]));
     let page = Page {
         title: title(analysis),
         subtitle: subtitle(run),
@@ -74,7 +74,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         trust: trust.replace(" %", "\u{a0}%"),
         unusual,
         sides: Unusual::of(analysis).sentences().join(" "),
-        pictures: pictures(analysis, &glance.pictures, &targets),
+        pictures: pictures(analysis, &drawn, &targets),
         numbers_at: with_numbers
             .filter_map(|it| targets.get(&it.definition.id))
             .collect(),

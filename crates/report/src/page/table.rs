@@ -1,6 +1,7 @@
 //! The estimates of an experiment as a table.
 
 use super::chart::Strip;
+use crate::lists::joined;
 use crate::show::Prefix;
 use crate::{ExperimentAnalysis, show};
 use askama::Template;
@@ -71,9 +72,7 @@ impl<'a> Table<'a> {
             reach: format!("{} %", significant(strip.reach * 100.0, 1)),
             has_percentiles: estimates().any(|estimate| estimate.percentiles.is_some()),
             has_cpu: estimates().any(|estimate| estimate.cpu_share.is_some()),
-            clock: clock_hz
-                .filter(|_| has_cycles)
-                .map(|hz| format!("{} GHz", significant(hz / 1e9, 3))),
+            clock: clock_hz.filter(|_| has_cycles).map(show::gigahertz),
         }
     }
 
@@ -124,7 +123,7 @@ impl<'a> Row<'a> {
             cpu: cpu.unwrap_or_default(),
             cycles: (clock_hz.and_then(|hz| show::cycles(estimate, hz))).unwrap_or_default(),
             percentiles: estimate.percentiles.map_or_else(String::new, percentiles),
-            causes: causes.collect::<Vec<_>>().join("; "),
+            causes: joined("; ", causes),
             remarks: point.remarks.join("; "),
         })
     }
@@ -140,7 +139,7 @@ fn percentiles(percentiles: Percentiles) -> String {
     let all = [p5_ns, p50_ns, p95_ns, p99_ns];
     match Prefix::common(Unit::Nanoseconds, all.into_iter()) {
         Some(prefix) => {
-            let shown = all.map(|ns| prefix.number(ns, 3)).join(" · ");
+            let shown = all.map(|ns| prefix.number(ns)).join(" · ");
             format!("{shown} {}", prefix.symbol)
         }
         None => all

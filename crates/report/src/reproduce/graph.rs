@@ -2,7 +2,7 @@
 
 use super::{JudgedFigure, JudgedTable};
 use crate::chart::is_wide;
-use crate::lists::grouped;
+use crate::lists::by_key;
 use instrument::estimate::{Estimate, Verdict};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
@@ -49,7 +49,7 @@ pub fn graphs(judged: &JudgedTable) -> Vec<Graph> {
 /// The series of a table, one after the other, each of one unit.
 fn rows(judged: &JudgedTable) -> Vec<Row<'_>> {
     let figures = judged.figures.iter();
-    let rows = grouped(figures, |it| (it.figure.series.as_str(), unit(it)));
+    let rows = by_key(figures.map(|it| ((it.figure.series.as_str(), unit(it)), it)));
     let rows = rows.into_iter();
     rows.map(|((label, _), figures)| Row { label, figures })
         .collect()

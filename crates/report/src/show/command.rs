@@ -1,9 +1,10 @@
 //! A command line as text.
 
+use crate::lists::joined;
+
 /// The words of a command, each quoted as a single word for a POSIX shell.
 pub(crate) fn command(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    quoted.join(" ")
+    joined(" ", words.iter().map(|word| quoted(word)))
 }
 
 fn quoted(word: &str) -> String {

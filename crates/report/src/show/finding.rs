@@ -1,6 +1,7 @@
 //! A finding as a sentence.
 
 use super::value::{parts, quantity};
+use crate::lists::joined;
 use instrument::finding::{Finding, Trust};
 use instrument::quantity::{Known, significant};
 
@@ -30,32 +31,15 @@ pub fn trust(finding: &Finding, trust: &Trust) -> String {
         [] => None,
         doubts => Some(format!("warned of: {}", doubts.join(", "))),
     };
-    let parts = [Some(passes), weakest, doubts];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    joined("; ", [Some(passes), weakest, doubts].into_iter().flatten())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{sentence, trust};
     use instrument::finding::{Finding, Trust, sentence};
-    use instrument::quantity::{Bytes, Quantity, Unit};
+    use instrument::quantity::{Quantity, Unit};
     use instrument::statistics::Interval;
-
-    #[test]
-    fn a_sentence_gives_every_number_its_interval() {
-        const KIB: f64 = 1024.0;
-        let base = Bytes(4096);
-        let plateau = Quantity {
-            value: 512.0 * KIB,
-            interval: Interval::new(384.0 * KIB, 768.0 * KIB),
-            unit: Unit::Bytes,
-        };
-        let said = sentence!("Blocks above {plateau} gain nothing over {base}.");
-        assert_eq!(
-            sentence(&Finding::new("plateau", said)),
-            "Blocks above 512 KiB (384 to 768 KiB) gain nothing over 4 KiB."
-        );
-    }
 
     #[test]
     fn a_cost_that_may_be_zero_is_shown_as_its_bound() {

@@ -1,5 +1,6 @@
 //! A machine in one line, and a caution about its times.
 
+use crate::lists::joined;
 use instrument::quantity::{Unit, counted};
 use record::Run;
 
@@ -27,7 +28,7 @@ pub fn machine(run: &Run) -> String {
         system,
         file_system(run),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    joined(", ", parts.into_iter().flatten())
 }
 
 /// The caution about a run under a program that stands in for its system; `None` for all others:

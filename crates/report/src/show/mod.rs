@@ -1,4 +1,4 @@
-//! Numbers, estimates and findings as text, shared by the terminal and the page.
+//! Numbers, estimates and findings as text, the same wherever they are shown.
 
 mod command;
 mod estimate;
@@ -22,6 +22,6 @@ pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use ratio::{ratio, ratio_parts, ratio_with_range};
 pub use time::{length, measured, moment, run};
-pub(crate) use value::{VAGUE, in_unit, without_zeros};
+pub(crate) use value::{VAGUE, gigahertz, in_unit, without_zeros};
 pub use value::{parts, quantity, round, value};
 pub use words::{Tone, Word, better, grade, isolation, letter, origin, ruling, unit, verdict};

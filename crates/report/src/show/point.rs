@@ -1,6 +1,7 @@
 //! Points and warnings as text.
 
 use super::value::value;
+use crate::lists::joined;
 use instrument::experiment::Definition;
 use instrument::noise::Warning;
 use instrument::point::{Axis, AxisKind, Level, Point};
@@ -11,7 +12,7 @@ pub fn point(definition: &Definition, point: &Point) -> String {
         Some(axis) => self::level(axis, level),
         None => level.to_string(),
     };
-    point.levels().map(level).collect::<Vec<_>>().join(", ")
+    joined(", ", point.levels().map(level))
 }
 
 /// Two points as text, with both levels where they differ: `read 1 byte against ReadFile 1 byte`.
@@ -24,7 +25,7 @@ pub(crate) fn point_against(definition: &Definition, one: &Point, other: &Point)
             _ => own,
         }
     });
-    both.collect::<Vec<_>>().join(", ")
+    joined(", ", both)
 }
 
 /// A level with the name of its axis: `block size 4 KiB`. A choice needs no axis name.

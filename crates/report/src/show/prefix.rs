@@ -68,48 +68,32 @@ impl Prefix {
             format!("{number:.decimals$}")
         };
         let is_zero = text.trim_start_matches(['-', '0', '.']).is_empty();
-        let text = text.strip_prefix('-').filter(|_| is_zero).unwrap_or(&text);
-        if text.len() <= LONGEST {
-            text.to_owned()
-        } else {
-            format!("{number:.1e}")
-        }
+        short(
+            text.strip_prefix('-').filter(|_| is_zero).unwrap_or(&text),
+            number,
+        )
     }
 
     /// `value` in this unit, without the symbol.
-    pub fn number(&self, value: f64, digits: usize) -> String {
+    pub fn number(&self, value: f64) -> String {
         if !value.is_finite() {
             return "no number".into();
         }
-        let text = significant(value / self.factor, digits);
-        if text.len() <= LONGEST {
-            text
-        } else {
-            format!("{:.1e}", value / self.factor)
-        }
+        let number = value / self.factor;
+        short(&significant(number, DIGITS), number)
+    }
+}
+
+/// The `text` of a number, with an exponent if it is too long.
+fn short(text: &str, number: f64) -> String {
+    if text.len() <= LONGEST {
+        text.to_owned()
+    } else {
+        format!("{number:.1e}")
     }
 }
 
 /// Size of one `symbol` in base units.
 fn base_units<Q: FromStr>(symbol: &str, base: impl Fn(Q) -> f64) -> f64 {
     format!("1 {symbol}").parse().map_or(1.0, base)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Prefix;
-    use instrument::quantity::Unit;
-
-    #[test]
-    fn values_far_apart_share_no_unit() {
-        let near = [0.5e9, 12e9];
-        let prefix = Prefix::common(Unit::BytesPerSecond, near.into_iter()).unwrap();
-        assert_eq!(prefix.symbol, "GiB/s");
-        assert_eq!(prefix.number(near[0], 3), "0.466");
-        assert_eq!(
-            Prefix::common(Unit::Nanoseconds, [80.0, 5e5].into_iter()),
-            None
-        );
-        assert!(Prefix::common(Unit::Nanoseconds, [0.0, f64::NAN].into_iter()).is_some());
-    }
 }

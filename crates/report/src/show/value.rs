@@ -1,7 +1,7 @@
 //! A value with its unit and its interval: the one place where estimated numbers are rounded.
 
 use super::prefix::{DIGITS, LONGEST, Prefix};
-use instrument::quantity::{Known, Quantity, Unit};
+use instrument::quantity::{Known, Quantity, Unit, significant};
 use instrument::statistics::Interval;
 
 /// In place of a value of which nothing is known, where there is room.
@@ -138,7 +138,7 @@ pub(crate) fn in_unit(
         Some(interval) if centre.is_finite() => {
             prefix.at(unit, centre, place(prefix, centre, interval, DIGITS))
         }
-        _ => prefix.number(centre, DIGITS),
+        _ => prefix.number(centre),
     }
 }
 
@@ -148,6 +148,11 @@ pub fn round(unit: Unit, value: f64) -> String {
     let (number, symbol) = text.split_once(' ').unwrap_or((&text, ""));
     let number = without_zeros(number);
     format!("{number} {symbol}").trim_end().into()
+}
+
+/// A clock: `4.08 GHz`.
+pub(crate) fn gigahertz(hz: f64) -> String {
+    format!("{} GHz", significant(hz / 1e9, DIGITS))
 }
 
 /// `number` without trailing zeros after its decimal point.

@@ -1,5 +1,5 @@
-//! The words in which oscope judges, each in one place, with the ways to show it; and the display names of
-//! other enumerations.
+//! The words in which oscope judges, each with its mark, its colour and its CSS class, and the names of other
+//! enumerations for readers.
 
 use instrument::claim::Ruling;
 use instrument::experiment::{Better, Isolation};
@@ -160,7 +160,7 @@ pub fn better(better: Better) -> &'static str {
     }
 }
 
-/// The process of a sample as text.
+/// How samples are spread over processes, as a sentence.
 pub fn isolation(isolation: Isolation) -> &'static str {
     match isolation {
         Isolation::FreshProcess => "Each batch of samples is taken in a fresh process.",

@@ -169,7 +169,7 @@ impl Painter<'_> {
 mod tests {
     use super::paint;
     use crate::document::{Blocks, Document, Item, Piece, Table, text};
-    use crate::show::Tone;
+    use crate::made_up;
     use crate::show::words::{FASTER, grade};
     use crate::terminal::Style;
     use instrument::finding::Grade;
@@ -200,11 +200,7 @@ mod tests {
         }
     }
 
-    const STYLE: Style = Style {
-        width: 48,
-        colour: false,
-        unicode: true,
-    };
+    const STYLE: Style = made_up::terminal(48);
 
     #[test]
     fn a_document_reads_from_top_to_bottom_and_names_what_is_folded() {
@@ -234,19 +230,5 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         assert!(!text.contains("--all"), "{text}");
-    }
-
-    #[test]
-    fn a_tone_is_a_colour_where_there_are_colours() {
-        let doubt = Piece::toned(Tone::Doubtful, "doubt");
-        let document = Blocks::default().say([doubt]).document("");
-        let style = Style {
-            colour: true,
-            ..STYLE
-        };
-        assert_eq!(
-            paint(&document, &style, false),
-            "\u{1b}[33mdoubt\u{1b}[0m\n"
-        );
     }
 }

@@ -168,13 +168,10 @@ impl Cell {
 mod tests {
     use super::paint;
     use crate::document::Table;
+    use crate::made_up;
     use crate::terminal::Style;
 
-    const STYLE: Style = Style {
-        width: 80,
-        colour: false,
-        unicode: true,
-    };
+    const STYLE: Style = made_up::terminal(80);
 
     fn table() -> Table {
         let value = |_: &&str| "12345";
@@ -208,25 +205,5 @@ mod tests {
         assert_eq!(headings(30), ["row │ w1 │ w2", "row │ r1 │ r2"]);
         let each = ["row │ w1", "row │ w2", "row │ r1", "row │ r2"];
         assert_eq!(headings(16), each);
-    }
-
-    #[test]
-    fn words_wrap_and_numbers_do_not() {
-        let rows = ["a name that is far too long for one line", "short"];
-        let filling = Table::of("a table", &rows)
-            .name("name", |name| *name)
-            .number("value", |_| "12.5 µs");
-        let style = Style {
-            width: 40,
-            unicode: false,
-            ..STYLE
-        };
-        insta::assert_snapshot!(paint(&filling.into(), &style), @r"
-         name                        |   value
-        -----------------------------+---------
-         a name that is far too long | 12.5 us
-         for one line                |
-         short                       | 12.5 us
-        ");
     }
 }

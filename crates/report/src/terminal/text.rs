@@ -67,28 +67,16 @@ fn glued(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const NARROW: Style = Style {
-        width: 24,
-        colour: false,
-        unicode: true,
-    };
-
     #[test]
     fn a_number_keeps_its_unit() {
         let text = paragraph(
             "- ",
             "Blocks of at least 512 KiB gain ± 1.2 % or so",
-            &NARROW,
+            &crate::made_up::terminal(24),
         );
         assert_eq!(
             text,
             "- Blocks of at least\n  512 KiB gain ± 1.2 %\n  or so\n"
         );
-    }
-
-    #[test]
-    fn labels_are_in_a_column_of_their_own() {
-        let lines = [("a", "one".to_owned()), ("long", "two".to_owned())];
-        assert_eq!(labelled(&lines, &NARROW), "a     one\nlong  two\n");
     }
 }

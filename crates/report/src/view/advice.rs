@@ -27,8 +27,7 @@ pub fn advice<'a>(analysis: &Analysis<'_>) -> Document<'a> {
 /// All settings by who can act on them.
 pub(crate) fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let advice = &analysis.advice;
-    let without = without_settings(analysis).map(Text::marked);
-    let mut blocks = Blocks::default().say(without);
+    let mut blocks = Blocks::default().say(without_settings(analysis));
     for (heading, theirs) in by_audience(advice) {
         let items = theirs.into_iter();
         let items = items.map(|(name, it)| of_program(name, it, analysis.guides.get(name)));
@@ -36,16 +35,16 @@ pub(crate) fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     }
     let of_system = Blocks::default().items(advice.system.iter().map(of_system));
     let load = (!advice.settings.is_empty()).then(|| {
-        Text::marked(&format!(
+        format!(
             "A gain is over what programs do by default. Programs can load these settings at their start: \
              `oscope advise {} --save` writes the file that they read.",
             analysis.run.header.id
-        ))
+        )
     });
     let open = undecided(analysis);
     let open_title = format!("{} that this run does not decide", open.len());
     let open = open.iter();
-    let open = open.map(|(title, reason)| Text::marked(&format!("{title}: {reason}")));
+    let open = open.map(|(title, reason)| format!("{title}: {reason}"));
     blocks
         .section("For administrators", of_system)
         .say(load)
@@ -73,7 +72,7 @@ fn of_program(name: &str, setting: &Setting, guide: Option<&Guide>) -> Item {
     } else {
         "no certain gain"
     };
-    let because = Text::marked(&setting.because).then(reference(&setting.experiments));
+    let because = Text::from(&setting.because).then(reference(&setting.experiments));
     let guide = guide.filter(|_| gain.is_some());
     let act = guide.map(|guide| {
         let is_command = matches!(guide.action, Action::Command(_));
@@ -85,7 +84,7 @@ fn of_program(name: &str, setting: &Setting, guide: Option<&Guide>) -> Item {
         };
         text![Piece::faint(format!("{}: ", place(is_command))), text]
     });
-    let state = guide.map(|guide| Text::marked(&guide.state(name)));
+    let state = guide.map(|guide| guide.state(name).into());
     let lines = [Some(said(setting)), Some(because), act, state];
     Item::new(lead(gain, without), lines.into_iter().flatten())
 }
@@ -106,7 +105,7 @@ fn of_system(setting: &SystemSetting) -> Item {
     let value = setting.value.as_deref().unwrap_or(&setting.now);
     let usual = setting.value.as_ref().map(|_| setting.now.as_str());
     let said = sentence(&setting.title, value, usual, range);
-    let lines = [said, Text::marked(&setting.because)].into_iter();
+    let lines = [said, Text::from(&setting.because)].into_iter();
     let commands = commands_of([("set", setting.set.clone()), ("undo", setting.undo.clone())]);
     Item::new(lead(gain, "as it is"), lines.chain(commands))
 }

@@ -1,7 +1,7 @@
 //! The catalogue: the experiments, each in full, the published reports, and the reference machines.
 
 use crate::document::{Blocks, Document, Item, Piece, Text, text};
-use crate::lists::and;
+use crate::lists::{and, joined};
 use crate::machines::Located;
 use crate::show;
 use experiments::programs::{Program, programs};
@@ -96,11 +96,9 @@ fn metric(metric: &Metric) -> (String, Text) {
             .map(|bound| format!("bound {}", show::round(metric.unit, bound))),
         (metric.version > 1).then(|| format!("version {}", metric.version)),
     ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
-    (
-        metric.name.clone(),
-        format!("{}: {}", metric.title, facts.join(", ")).into(),
-    )
+    let facts = joined(", ", facts.into_iter().flatten());
+    let facts = format!("{}: {facts}", metric.title);
+    (metric.name.clone(), facts.into())
 }
 
 /// The published reports with machine, source and experiments.
@@ -111,7 +109,7 @@ pub fn references(references: &[Run]) -> Document<'static> {
         let name = run.header.name.as_deref().unwrap_or("");
         blocks.section(format!("reference:{name}"), reference(run))
     });
-    let more = Blocks::default().say([Text::marked(more)]);
+    let more = Blocks::default().say([more]);
     references.section("More", more).document("")
 }
 
@@ -144,7 +142,7 @@ pub fn machines(machines: &[Located]) -> Document<'static> {
         let name = name.trim_end_matches(".json").to_owned();
         blocks.section(name, machine(located))
     });
-    let more = Blocks::default().say([Text::marked(more)]);
+    let more = Blocks::default().say([more]);
     machines.section("More", more).document("")
 }
 

@@ -1,6 +1,6 @@
 //! The doctor's checks of a machine, and the proofs of stored runs.
 
-use crate::document::{Blocks, Document, Item, Table, Text};
+use crate::document::{Blocks, Document, Item, Table};
 use crate::show::Word;
 use crate::show::words::{
     DAMAGED, DISTURBS, FINE, LIMITS, PROVEN, SHAPES, UNPROVEN, UNREADABLE, WOULD_SUFFER,
@@ -27,7 +27,7 @@ pub fn checks(checks: &[Check]) -> Document<'static> {
         let advice = check.advice.as_ref();
         let advice = advice.map_or_else(String::new, |advice| format!(": {advice}"));
         let line = format!("{}: {}{advice}", check.subject, check.found);
-        Item::new(effect(check.effect), [Text::marked(&line)])
+        Item::new(effect(check.effect), [line.into()])
     });
     Blocks::default().items(items).document(verdict)
 }

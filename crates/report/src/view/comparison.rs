@@ -31,10 +31,7 @@ pub fn comparison<'a>(comparisons: &'a [Comparison<'a>]) -> Document<'a> {
                  called faster or slower.";
     Document {
         unfolded_by: "--all",
-        method: Some(method(
-            "How this was compared",
-            vec![judged.to_owned(), drawn.to_owned()],
-        )),
+        method: Some(method("How this was compared", [judged, drawn])),
         ..blocks.document(comparisons.first().map(title).unwrap_or_default())
     }
 }

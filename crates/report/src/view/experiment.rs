@@ -6,7 +6,7 @@ use super::results::table;
 use super::run::findings;
 use crate::ExperimentAnalysis;
 use crate::document::{Blocks, Chart, Document, Item, Piece, Table, TableBuilder, Text, text};
-use crate::lists::by_key;
+use crate::lists::{by_key, distinct, joined};
 use crate::show::{self, Tone};
 use instrument::experiment::Metric;
 use instrument::point::{Axis, AxisKind};
@@ -34,7 +34,6 @@ pub(crate) fn overview<'a>(experiment: &ExperimentAnalysis<'_>) -> Blocks<'a> {
 pub fn experiment<'a>(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>) -> Document<'a> {
     let blocks = Blocks::default;
     let remarks = experiment.points.iter().flat_map(|point| &point.remarks);
-    let remarks = by_key(remarks.map(|remark| (remark, ())));
     let document = overview(experiment)
         .section(
             "Method",
@@ -44,10 +43,7 @@ pub fn experiment<'a>(experiment: &ExperimentAnalysis<'_>, clock_hz: Option<f64>
         .section("Single operations", blocks().table(percentiles(experiment)))
         .section("Each process", blocks().list(processes(experiment)))
         .section("Warnings", blocks().items(warnings(experiment)))
-        .section(
-            "Remarks",
-            blocks().list(remarks.into_iter().map(|(remark, _)| remark)),
-        )
+        .section("Remarks", blocks().list(distinct(remarks)))
         .document(named(experiment.definition));
     Document {
         unfolded_by: "--all",
@@ -211,12 +207,15 @@ fn percentiles(experiment: &ExperimentAnalysis<'_>) -> Table {
 fn processes(experiment: &ExperimentAnalysis<'_>) -> Vec<Text> {
     let line = |(point, estimate, metric): &Row<'_>| {
         let values = estimate.by_process.iter().copied();
-        let values = if let Some(prefix) = show::Prefix::common(metric.unit, values.clone()) {
-            let values: Vec<String> = values.map(|value| prefix.number(value, 3)).collect();
-            format!("{} {}", values.join(", "), prefix.symbol)
-        } else {
-            let values = values.map(|value| show::value(metric.unit, value, None));
-            values.collect::<Vec<_>>().join(", ")
+        let values = match show::Prefix::common(metric.unit, values.clone()) {
+            Some(prefix) => {
+                let values = joined(", ", values.map(|value| prefix.number(value)));
+                format!("{values} {}", prefix.symbol)
+            }
+            None => joined(
+                ", ",
+                values.map(|value| show::value(metric.unit, value, None)),
+            ),
         };
         let point = show::point(experiment.definition, &point.point);
         let name = Piece::faint(format!("{point}, {}:", metric.title));

@@ -95,8 +95,8 @@ fn details<'a>(fleet: &Fleet, node: &Node) -> Blocks<'a> {
         .name("value", |value| {
             format!("{} {}", value.experiment, value.place)
         })
-        .number(words.here, |value| value.shown()[0].clone())
-        .number(words.elsewhere, |value| value.shown()[1].clone())
+        .number(words.here, |value| value.show(value.here))
+        .number(words.elsewhere, |value| value.show(value.elsewhere))
         .words("as fast (95 %)", |value| {
             Piece::doubtful_ratio(value.ratio, value.interval, value.doubtful)
         })
@@ -182,5 +182,5 @@ fn judged(fleet: &Fleet) -> Vec<String> {
                  verdict only if it deviates again, in the same direction and by more than the margin, and all \
                  runs together say the same.";
     let again = fleet.second.as_ref().map(|_| again.to_owned());
-    std::iter::once(judged).chain(again).collect()
+    [Some(judged), again].into_iter().flatten().collect()
 }

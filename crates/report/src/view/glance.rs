@@ -1,9 +1,9 @@
 //! A machine on one screen: the latency ladder, the memory staircase and files by block size.
 
 use crate::document::{Blocks, Chart, Document, Piece, Table, TableBuilder, Text};
-use crate::glance::{Glance, Picture, Rung};
+use crate::glance::{self, Picture};
 use crate::{Analysis, show};
-use instrument::figure::{Figure, Series};
+use instrument::figure::{Figure, FigurePoint, Series};
 use instrument::point::Level;
 use instrument::quantity::{Quantity, Unit, counted};
 use instrument::results::{Estimate, Verdict};
@@ -15,8 +15,7 @@ pub fn glance<'a>(
     other: Option<(&str, &Analysis<'_>)>,
     with_ladder: bool,
 ) -> Document<'a> {
-    let here = Glance::of(analysis);
-    let other = other.map(|(name, analysis)| (name, Glance::of(analysis)));
+    let other = other.map(|(name, analysis)| (name, glance::ladder(analysis)));
     let clock = analysis.surroundings.clock_text();
     let facts = [
         ("machine", Some(show::machine(analysis.run))),
@@ -27,14 +26,14 @@ pub fn glance<'a>(
         .into_iter()
         .filter_map(|(name, words)| Some((name, words?)));
     let mut blocks = Blocks::default().facts(facts);
-    let shown = |picture: &&Picture| with_ladder || !picture.is_ladder();
-    for picture in here.pictures.iter().filter(shown) {
+    let pictures = glance::pictures(analysis).into_iter();
+    for picture in pictures.filter(|picture| with_ladder || !picture.is_ladder()) {
         let drawn = match &other {
             Some((name, there)) if picture.is_ladder() => {
-                Blocks::default().table(compared(&here.ladder, name, &there.ladder))
+                Blocks::default().table(compared(&picture, name, there.as_ref()))
             }
-            _ if picture.is_ladder() => bars(picture),
-            _ => Blocks::default().table(sizes(picture)),
+            _ if picture.is_ladder() => bars(&picture),
+            _ => Blocks::default().table(sizes(&picture)),
         };
         blocks = blocks.section(picture.title, drawn);
     }
@@ -65,9 +64,8 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
 
 /// The latency ladder alone.
 pub fn ladder<'a>(analysis: &Analysis<'_>) -> Document<'a> {
-    let pictures = Glance::of(analysis).pictures;
-    let ladder = pictures.iter().find(|picture| picture.is_ladder());
-    let sections = ladder.map(|it| Blocks::default().section(it.title, bars(it)));
+    let ladder = glance::ladder(analysis);
+    let sections = ladder.map(|it| Blocks::default().section(it.title, bars(&it)));
     sections.unwrap_or_default().document("")
 }
 
@@ -75,16 +73,18 @@ fn bars<'a>(ladder: &Picture) -> Blocks<'a> {
     Blocks::default().charts([Chart::of(ladder.figure.clone(), "", None)])
 }
 
-/// Both machines, rung by rung.
-fn compared(here: &[Rung], name: &str, there: &[Rung]) -> Table {
-    let of_other = |rung: &Rung| there.iter().find(|other| other.label == rung.label);
-    let ratio = |rung: &Rung| {
-        let ratio = of_other(rung)?.time.over(rung.time)?;
+/// The ladders of both machines, rung by rung.
+fn compared(here: &Picture, name: &str, there: Option<&Picture>) -> Table {
+    let there = there.map_or(&[][..], |it| &it.figure.series[0].points);
+    let of_other = |rung: &FigurePoint| there.iter().find(|other| other.x == rung.x);
+    let ratio = |rung: &FigurePoint| {
+        let other = of_other(rung)?.estimate.quantity();
+        let ratio = other.over(rung.estimate.quantity())?;
         Some(Piece::ratio(ratio.value, ratio.interval).into())
     };
-    let time = |rung: &Rung| number(&rung.time);
-    Table::of("latencies of both", here)
-        .name("", |rung| rung.label)
+    let time = |rung: &FigurePoint| number(&rung.estimate.quantity());
+    Table::of("latencies of both", &here.figure.series[0].points)
+        .name("", |rung| rung.x.to_string())
         .number("here", time)
         .number(name, |rung| of_other(rung).map(time).unwrap_or_default())
         .number("as fast here", |rung| {

@@ -4,6 +4,7 @@ use crate::changes::{Cause, Changes, Event, Kind, Moved};
 use crate::comparison::FALSE_DISCOVERY_RATE;
 use crate::document::{Blocks, Document, Piece, Table, Text};
 use crate::history::{Entry, History};
+use crate::lists::joined;
 use crate::show::{self, Tone};
 use instrument::experiment::Better;
 use instrument::quantity::{Unit, counted};
@@ -20,7 +21,7 @@ const BARS: usize = 60;
 pub fn runs(runs: &[RunSummary]) -> Document<'static> {
     let tags = |run: &RunSummary| {
         let tags = run.tags.iter().map(|(key, value)| format!("{key}={value}"));
-        tags.collect::<Vec<_>>().join(" ")
+        joined(" ", tags)
     };
     let table = Table::of("stored runs", runs)
         .count("run", |run| run.number.to_string())
@@ -84,7 +85,7 @@ fn overview(histories: &[History]) -> Document<'static> {
 fn single(history: &History) -> Document<'static> {
     let (id, metric) = (&history.definition.id, &history.metric.name);
     let counted = |count: usize, words: &str| {
-        (count > 0).then(|| Text::marked(&format!("{}{words}", counted(count, "run"))))
+        (count > 0).then(|| format!("{}{words}", counted(count, "run")))
     };
     let runs = history.runs.len();
     let few = format!(": changes are looked for from {LEAST} runs on.");
@@ -232,13 +233,12 @@ fn cause(event: &Event) -> String {
         return "They changed steadily, at no run in particular.".into();
     }
     let facts = event.circumstances.iter();
-    let facts: Vec<String> = facts
-        .map(|fact| format!("{}: {}, before {}", fact.name, fact.b, fact.a))
-        .collect();
+    let facts = facts.map(|fact| format!("{}: {}, before {}", fact.name, fact.b, fact.a));
+    let facts = joined("; ", facts);
     let circumstances = if facts.is_empty() {
         "Nothing else that the runs record changed there.".into()
     } else {
-        format!("Changed there too: {}.", facts.join("; "))
+        format!("Changed there too: {facts}.")
     };
     match event.cause {
         Cause::Conditions => format!(

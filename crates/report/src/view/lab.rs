@@ -1,12 +1,13 @@
 //! Labs: the list, the hand-in of a student, and a class question by question.
 
+use crate::chart::axis;
 use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
 use crate::lab::{
     Accuracy, Answered, Class, ClassQuestion, ClassRow, Found, HandIn, Prediction, labs as all,
 };
 use crate::show::Word;
 use crate::show::words::{FASTER, SLOWER, UNDECIDED};
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
 use instrument::quantity::Quantity;
 
@@ -129,17 +130,9 @@ fn graph(question: &ClassQuestion) -> Option<Figure> {
         key: question.key.clone(),
         title: question.asks.clone(),
         kind: FigureKind::Bars,
-        x: FigureAxis {
-            title: "student".to_owned(),
-            unit: None,
-            scale: FigureScale::Linear,
-        },
-        y: FigureAxis {
-            title: String::new(),
-            unit: Some(unit),
-            // Predictions may be wrong by orders of magnitude.
-            scale: FigureScale::Logarithmic,
-        },
+        x: axis("student", None, FigureScale::Linear),
+        // Predictions may be wrong by orders of magnitude.
+        y: axis("", Some(unit), FigureScale::Logarithmic),
         series: vec![
             series("predicted", &predicted),
             series("measured", &measured),

@@ -1,7 +1,8 @@
 //! The machine and its state, as pairs of name and value.
 
 use crate::document::{Blocks, Piece, Text};
-use crate::show;
+use crate::lists::joined;
+use crate::show::{self, gigahertz};
 use instrument::quantity::{Unit, counted, significant};
 use platform::machine::Cache;
 use record::Run;
@@ -49,10 +50,6 @@ fn bytes(bytes: u64) -> String {
     Unit::Bytes.show(bytes as f64, 3)
 }
 
-fn hertz(hz: f64) -> String {
-    format!("{} GHz", significant(hz / 1e9, 3))
-}
-
 fn yes_no(yes: bool) -> &'static str {
     if yes { "yes" } else { "no" }
 }
@@ -68,7 +65,6 @@ fn processor(run: &Run) -> Group {
     let numbers = numbers
         .into_iter()
         .filter_map(|(count, name)| Some(counted(count?, name)));
-    let numbers = numbers.collect::<Vec<_>>().join(", ");
     let identity = [
         ("family", cpu.family),
         ("model", cpu.model_number),
@@ -77,14 +73,13 @@ fn processor(run: &Run) -> Group {
     let identity = identity
         .into_iter()
         .filter_map(|(name, number)| Some(format!("{name} {}", number?)));
-    let identity = identity.collect::<Vec<_>>().join(", ");
     let some = |text: String| (!text.is_empty()).then_some(text);
     let pairs = vec![
         pair("Model", cpu.model.as_ref()),
         pair("Vendor", cpu.vendor.as_ref()),
-        pair("Identity", some(identity)),
+        pair("Identity", some(joined(", ", identity))),
         pair("Architecture", some(cpu.architecture.clone())),
-        pair("Topology", some(numbers)),
+        pair("Topology", some(joined(", ", numbers))),
         pair("Extensions", some(cpu.features.join(", "))),
     ];
     ("Processor", pairs)
@@ -102,7 +97,7 @@ fn caches(run: &Run) -> Group {
             cache.line_bytes.map(|line| format!("lines of {line} B")),
             (cache.shared_by_cpus > 1).then(|| format!("shared by {}", cache.shared_by_cpus)),
         ];
-        let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let details = joined(", ", details.into_iter().flatten());
         (format!("L{} {}", cache.level, cache.kind), Some(details))
     };
     (
@@ -148,9 +143,9 @@ const REDACTED: &str = "marks replace what named the machine and its people";
 
 fn system(run: &Run) -> Group {
     let (machine, environment) = (&run.machine, &run.environment);
-    let joined = |parts: [&Option<String>; 2]| {
-        let known: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-        (!known.is_empty()).then(|| known.join(" "))
+    let both = |parts: [&Option<String>; 2]| {
+        let known = joined(" ", parts.into_iter().flatten().map(String::as_str));
+        Some(known).filter(|known| !known.is_empty())
     };
     let load = environment
         .load_average
@@ -161,11 +156,11 @@ fn system(run: &Run) -> Group {
     let pairs = vec![
         pair(
             "System",
-            joined([&environment.os_name, &environment.os_version]),
+            both([&environment.os_name, &environment.os_version]),
         ),
         pair(
             "Kernel",
-            joined([&environment.kernel_name, &environment.kernel_release]),
+            both([&environment.kernel_name, &environment.kernel_release]),
         ),
         pair("Kernel build", environment.kernel_version.as_ref()),
         pair("Virtualised by", machine.hypervisor.as_ref()),
@@ -186,7 +181,7 @@ fn settings(run: &Run) -> Group {
     let environment = &run.environment;
     let frequency = &environment.frequency;
     let range = match (frequency.minimum_hz, frequency.maximum_hz) {
-        (Some(low), Some(high)) => Some(format!("{} to {}", hertz(low), hertz(high))),
+        (Some(low), Some(high)) => Some(format!("{} to {}", gigahertz(low), gigahertz(high))),
         _ => None,
     };
     let isolated = environment.isolated_cpus.as_ref().map(|cpus| {
@@ -204,7 +199,7 @@ fn settings(run: &Run) -> Group {
     let pairs = vec![
         pair("Governor", frequency.governor.as_ref()),
         pair("Turbo", frequency.turbo.map(yes_no)),
-        pair("Clock at the start", frequency.current_hz.map(hertz)),
+        pair("Clock at the start", frequency.current_hz.map(gigahertz)),
         pair("Clock range", range),
         pair(
             "Hardware threads share cores (SMT)",

@@ -2,7 +2,7 @@
 
 use crate::ExperimentAnalysis;
 use crate::document::{Piece, Text};
-use crate::lists::by_key;
+use crate::lists::{by_key, distinct};
 use crate::show::words::{BROKEN, DOUBTFUL};
 use crate::show::{self, Tone, letter};
 use instrument::experiment::Definition;
@@ -12,18 +12,9 @@ use instrument::results::{PointResult, Verdict};
 
 /// The distinct letters of all warnings that concern `metric` at a point.
 pub(super) fn letters(point: &PointResult, metric: &str) -> String {
-    let mut letters = String::new();
-    for warning in point
-        .warnings
-        .iter()
-        .filter(|warning| warning.touches(metric))
-    {
-        let letter = letter(warning);
-        if !letters.contains(letter) {
-            letters.push(letter);
-        }
-    }
-    letters
+    let warnings = point.warnings.iter();
+    let touching = warnings.filter(|warning| warning.touches(metric));
+    distinct(touching.map(letter)).into_iter().collect()
 }
 
 /// The legend of the letters in a table, and the reasons for broken values.

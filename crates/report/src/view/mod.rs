@@ -37,7 +37,7 @@ pub(crate) use summary::brief;
 pub use summary::summary;
 
 use crate::comparison::Circumstance;
-use crate::document::{Blocks, Section, Table, TableBuilder};
+use crate::document::{Blocks, Section, Table, TableBuilder, Text};
 
 /// A list of lines, of which only the `first` are shown at first.
 fn listed<'a>(lines: &[String], first: usize) -> Blocks<'a> {
@@ -67,7 +67,7 @@ fn differing<'t>(
 }
 
 /// The method of a page.
-fn method<'a>(title: &str, paragraphs: Vec<String>) -> Section<'a> {
+fn method<'a, T: Into<Text>>(title: &str, paragraphs: impl IntoIterator<Item = T>) -> Section<'a> {
     Section {
         title: title.into(),
         blocks: Blocks::default().say(paragraphs).0,

@@ -3,6 +3,7 @@
 use super::method;
 use crate::document::{Blocks, Document, Piece, Table, Text};
 use crate::fleet::Standing;
+use crate::lists::distinct;
 use crate::network::{Matrix, Network, Odd, Origin};
 use instrument::quantity::{Unit, counted};
 
@@ -36,7 +37,7 @@ pub fn network(network: &Network) -> Document<'_> {
         .rest(matrices);
     Document {
         unfolded_by: "--json, or --page FILE",
-        method: Some(method("How the network was judged", vec![judged(network)])),
+        method: Some(method("How the network was judged", [judged(network)])),
         ..blocks.document(network.headline())
     }
 }
@@ -50,9 +51,9 @@ fn worst(network: &Network) -> Table {
         .collect();
     Table::of("metrics", &rows)
         .name("metric", |(matrix, _)| matrix.title.as_str())
-        .number("typical", |(matrix, _)| matrix.shown(matrix.typical))
+        .number("typical", |(matrix, _)| matrix.show(matrix.typical))
         .number("worst", |(matrix, worst)| {
-            worst.map_or_else(String::new, |(_, value)| matrix.shown(value))
+            worst.map_or_else(String::new, |(_, value)| matrix.show(value))
         })
         .words("between", |(matrix, worst)| {
             worst.map_or_else(String::new, |(link, _)| {
@@ -70,12 +71,8 @@ fn shown_nodes(network: &Network) -> Vec<usize> {
     }
     let odd = network.ports.iter().chain(&network.links);
     let odd = odd.flat_map(|it| [it.link.from, it.link.to]);
-    let mut shown = Vec::new();
-    for node in odd.chain(all) {
-        if shown.len() < MOST_NODES && !shown.contains(&node) {
-            shown.push(node);
-        }
-    }
+    let mut shown = distinct(odd.chain(all));
+    shown.truncate(MOST_NODES);
     shown.sort_unstable();
     shown
 }
@@ -89,7 +86,7 @@ fn matrix<'a>(network: &Network, matrix: &Matrix, nodes: &[usize]) -> Blocks<'a>
     };
     let name = |node: usize| network.nodes[node].as_str();
     let cell = |from: usize, to: usize| {
-        let value = matrix.cells[from][to].map(|value| matrix.shown(value));
+        let value = matrix.cells[from][to].map(|value| matrix.show(value));
         let word = network.standing(matrix, from, to).word();
         match (value, network.standing(matrix, from, to)) {
             (None, _) => Text::default(),
@@ -105,7 +102,7 @@ fn matrix<'a>(network: &Network, matrix: &Matrix, nodes: &[usize]) -> Blocks<'a>
         0 => String::new(),
         hidden => format!(" {hidden} more nodes are in the output of --json."),
     };
-    let note = format!("Typical: {}.{hidden}", matrix.shown(matrix.typical));
+    let note = format!("Typical: {}.{hidden}", matrix.show(matrix.typical));
     Blocks::default().say([Piece::faint(note)]).table(table)
 }
 

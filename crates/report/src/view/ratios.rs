@@ -1,10 +1,11 @@
 //! The ratios of a comparison as a figure: curves along the axis with the most levels, or a bar for each.
 
+use crate::chart::axis;
 use crate::comparison::{Row, Verdict};
 use crate::lists::by_key;
 use crate::show;
 use instrument::experiment::Definition;
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::{Axis, Level, Point};
 use instrument::quantity::{Quantity, Unit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,9 +15,14 @@ const LEAST_LEVELS: usize = 4;
 
 /// Curves along the numeric axis with the most levels, else a bar for each ratio.
 pub(super) fn ratios(definition: &Definition, rows: &[&Row<'_>]) -> Figure {
-    let (kind, title, unit, series) = if let Some(axis) = longest_axis(definition, rows) {
-        let series = families(axis, rows);
-        (FigureKind::Curve, axis.title.clone(), axis.unit(), series)
+    let (kind, title, unit, series) = if let Some(along) = longest_axis(definition, rows) {
+        let series = families(along, rows);
+        (
+            FigureKind::Curve,
+            along.title.as_str(),
+            along.unit(),
+            series,
+        )
     } else {
         let points = rows
             .iter()
@@ -25,19 +31,14 @@ pub(super) fn ratios(definition: &Definition, rows: &[&Row<'_>]) -> Figure {
             label: String::new(),
             points: points.collect(),
         };
-        (FigureKind::Bars, String::new(), None, vec![series])
-    };
-    let axis = |title: String, unit| FigureAxis {
-        title,
-        unit,
-        scale: FigureScale::Logarithmic,
+        (FigureKind::Bars, "", None, vec![series])
     };
     Figure {
         key: "ratios".into(),
         title: format!("{}: how many times as fast", definition.title),
         kind,
-        x: axis(title, unit),
-        y: axis("B as fast".into(), Some(Unit::Ratio)),
+        x: axis(title, unit, FigureScale::Logarithmic),
+        y: axis("B as fast", Some(Unit::Ratio), FigureScale::Logarithmic),
         series,
         marks: Vec::new(),
     }

@@ -51,7 +51,7 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
         blocks = blocks.section(title, shown(&known).fold(counted, shown(&unknown)));
     }
     let commands = reproduction.commands();
-    let all = Text::marked("`oscope reproduce --run` measures all of it.");
+    let all = "`oscope reproduce --run` measures all of it.";
     let all = Blocks::default().say((!commands.is_empty()).then_some(all));
     let commands = commands.iter();
     let commands = commands.map(|words| Piece::command(format!("oscope {}", show::command(words))));
@@ -59,7 +59,7 @@ pub fn reproduction(reproduction: &Reproduction) -> Document<'_> {
         .section("Claims", claims(reproduction))
         .section("Still to be measured", all.list(commands));
     Document {
-        method: Some(method("How this was judged", vec![judged])),
+        method: Some(method("How this was judged", [judged])),
         ..blocks.document(title(reproduction))
     }
 }
@@ -145,13 +145,12 @@ fn drawn<'a>(judged: &'a JudgedTable, picture: &'a Picture, is_alone: bool) -> B
         "A picture, without its numbers. The text says: {}",
         picture.says
     );
-    let missing = judged.drawn.reasons.iter().map(|it| Text::marked(it));
     let charts = judged.drawn.charts.iter().cloned();
     let charts = charts.map(|chart| Chart::of(chart, "", None));
     let charts = Blocks::default().charts(charts);
     let blocks = Blocks::default()
         .say([Piece::faint(there(judged.table)).into(), Text::from(says)])
-        .list(missing);
+        .list(&judged.drawn.reasons);
     if is_alone {
         blocks.with(charts)
     } else {
@@ -187,7 +186,7 @@ fn table(judged: &JudgedTable) -> Blocks<'_> {
     let count = judged.figures.len();
     let blocks = Blocks::default()
         .say([Piece::faint(note)])
-        .say(judged.table.inferred.as_deref().map(Text::marked))
+        .say(&judged.table.inferred)
         .with(graphs(judged).into_iter().flat_map(graph));
     let blocks = if count > LONG {
         blocks.fold(format!("The {count} numbers"), numbers)
@@ -219,10 +218,10 @@ impl<'a> Reasons<'a> {
         place.map_or_else(String::new, |place| format!(" [{}]", place + 1))
     }
 
-    fn list(&self, all: usize) -> impl Iterator<Item = Text> {
+    fn list(&self, all: usize) -> impl Iterator<Item = String> {
         let reasons = self.0.iter().enumerate();
         reasons.map(move |(place, (reason, count))| {
-            Text::marked(&format!("[{}] {count} of {all}: {reason}", place + 1))
+            format!("[{}] {count} of {all}: {reason}", place + 1)
         })
     }
 }

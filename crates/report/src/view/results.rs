@@ -3,6 +3,7 @@
 use super::marks;
 use crate::ExperimentAnalysis;
 use crate::document::{Blocks, Column, ColumnKind, Piece, Table, Text};
+use crate::lists::{distinct, joined};
 use crate::show::{self, Prefix, Tone};
 use instrument::experiment::{Better, Metric};
 use instrument::point::{Axis, AxisKind, Level, Point};
@@ -88,22 +89,18 @@ impl<'a> Layout<'a> {
         let constants = self.constant.iter();
         let constants =
             constants.map(|(axis, level)| format!("{} {}", axis.title, axis.show(level)));
-        let constants: Vec<String> = constants.collect();
-        (!constants.is_empty()).then(|| format!("Throughout: {}", constants.join(", ")))
+        let constants = joined(", ", constants);
+        (!constants.is_empty()).then(|| format!("Throughout: {constants}"))
     }
 }
 
 /// All combinations of levels on `axes` that occur: numbers in ascending order, choices in order of
 /// appearance.
 fn combinations<'a>(axes: &[&'a Axis], points: &[&Point]) -> Vec<Levels<'a>> {
-    let mut found: Vec<Levels> = Vec::new();
-    for point in points {
+    let mut found = distinct(points.iter().map(|point| {
         let level = |axis: &&'a Axis| point.get(&axis.name).map(|level| (*axis, level.clone()));
-        let levels: Levels = axes.iter().filter_map(level).collect();
-        if !found.contains(&levels) {
-            found.push(levels);
-        }
-    }
+        axes.iter().filter_map(level).collect::<Levels<'a>>()
+    }));
     let numbers = |levels: &Levels<'_>| {
         let numbers = levels.iter().map(|(_, level)| level.number());
         numbers.collect::<Vec<_>>()

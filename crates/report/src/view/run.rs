@@ -1,7 +1,7 @@
 //! Parts of a run: its findings, and how far to trust it.
 
 use super::marks::kinds;
-use crate::document::{Blocks, Item, Piece, Text, text};
+use crate::document::{Blocks, Item, Piece, Text};
 use crate::lists::joined;
 use crate::show::{self, Tone};
 use crate::{Analysis, Verdict};
@@ -51,10 +51,9 @@ pub(crate) fn trusted(analysis: &Analysis<'_>) -> (bool, String) {
         analysis.surroundings.first(),
         ending(analysis),
     ];
-    let doubts: Vec<String> = doubts.into_iter().flatten().collect();
-    let is_trusted = doubts.is_empty() && verdict.is_good();
-    let line = doubts.into_iter().chain([verdict.line()]);
-    (is_trusted, line.collect::<Vec<_>>().join(" "))
+    let is_trusted = doubts.iter().all(Option::is_none) && verdict.is_good();
+    let line = doubts.into_iter().flatten().chain([verdict.line()]);
+    (is_trusted, joined(" ", line))
 }
 
 /// The missing results, the state of the machine, and each kind of warning with its remedy.
@@ -103,8 +102,8 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
     };
     let skipped = part(skipped, "experiment", "run here");
     let failed = part(failed, "point", "be measured");
-    let parts: Vec<String> = skipped.into_iter().chain(failed).collect();
-    (!parts.is_empty()).then(|| format!("{}; {whose} listed with its reason.", parts.join(", ")))
+    let parts = joined(", ", skipped.into_iter().chain(failed));
+    (!parts.is_empty()).then(|| format!("{parts}; {whose} listed with its reason."))
 }
 
 /// The kinds of warnings, each with its worst one and the remedy, the most frequent first.
@@ -120,8 +119,10 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
         let cause = show::warning(definition, warning);
         let counted = counted(values, "value");
         let worst = format!("{counted}, worst: {cause}: {place}.");
-        let remedy = Text::marked(warning.advice());
-        let lines = [worst.into(), text!["Remedy: "].then(remedy).then(".")];
+        let lines = [
+            worst.into(),
+            format!("Remedy: {}.", warning.advice()).into(),
+        ];
         Some(Item::new(
             Piece::toned(Tone::Doubtful, warning.label()),
             lines,

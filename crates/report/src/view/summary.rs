@@ -8,8 +8,8 @@ use super::experiment::{failure, overview, skipped};
 use super::run::{finding, trust, trusted};
 use crate::advice::is_untried;
 use crate::document::{Blocks, Chart, Document, Item, Piece, Text};
-use crate::glance::Glance;
-use crate::lists::by_key;
+use crate::glance;
+use crate::lists::{by_key, joined};
 use crate::machines::Unusual;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::show::{self, Tone};
@@ -41,7 +41,7 @@ pub(crate) fn brief<'a>(analysis: &Analysis<'_>, most: usize) -> Document<'a> {
                 and chart.";
     foremost_of(analysis, most)
         .with(missing(analysis))
-        .section("More", Blocks::default().say([Text::marked(rest)]))
+        .section("More", Blocks::default().say([rest]))
         .document("")
 }
 
@@ -61,7 +61,10 @@ fn foremost_of<'a>(analysis: &Analysis<'_>, most: usize) -> Blocks<'a> {
 }
 
 fn ladder<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
-    let ladder = Glance::of(analysis).into_ladder();
+    /// With fewer rungs it is no picture of a machine.
+    const FEWEST_RUNGS: usize = 3;
+    let ladder = glance::ladder(analysis).map(|picture| picture.figure);
+    let ladder = ladder.filter(|it| it.series[0].points.len() >= FEWEST_RUNGS);
     Blocks::default().charts(ladder.map(|figure| Chart::of(figure, "", None)))
 }
 
@@ -73,8 +76,7 @@ fn settings<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
                    try them.";
     let is_first = !first.0.is_empty();
     let more = if is_first { &more } else { untried };
-    let more = (is_first || is_untried(analysis)).then(|| Text::marked(more));
-    first.say(more)
+    first.say((is_first || is_untried(analysis)).then_some(more))
 }
 
 /// The `most` findings that change most for a reader, and the number of the others.
@@ -87,8 +89,8 @@ fn findings<'a>(analysis: &Analysis<'_>, most: usize) -> Blocks<'a> {
     let items = first.map(|(experiment, it)| finding(it, Some(&experiment.definition.id)));
     let more = (further > 0).then(|| format!("and {further} more, each with its experiment"));
     let undecided = (undecided > 0).then(|| format!("{undecided} undecided, shown by `--all`"));
-    let rest: Vec<String> = more.into_iter().chain(undecided).collect();
-    let rest = (has_first && !rest.is_empty()).then(|| Text::marked(&rest.join("; ")));
+    let rest = joined("; ", more.into_iter().chain(undecided));
+    let rest = (has_first && !rest.is_empty()).then_some(rest);
     Blocks::default().items(items).say(rest)
 }
 
@@ -97,8 +99,8 @@ fn claims<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     if judged.all(|(_, judgement)| judgement.ruling == Ruling::Undecided) {
         return Blocks::default();
     }
-    let more = Text::marked("`oscope claims` shows each with its reason.");
-    Blocks::default().say([tally(analysis).into(), more])
+    let more = "`oscope claims` shows each with its reason.";
+    Blocks::default().say([tally(analysis).as_str(), more])
 }
 
 /// The first results that are missing, grouped by reason, and the number of further reasons.
@@ -138,10 +140,10 @@ fn opening<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let tone = if is_trusted { Tone::Plain } else { Tone::Bad };
     let trust = Text::from(Piece::toned(tone, trust));
     let name = run.header.name.clone().into_iter();
-    let described: Vec<String> = name.chain(show::run(&run.header)).collect();
+    let described = joined(", ", name.chain(show::run(&run.header)));
     let facts = [
         ("trust", trust),
-        ("run", described.join(", ").into()),
+        ("run", described.into()),
         ("machine", show::machine(run).into()),
         ("files", files(&run.header).into()),
         (

@@ -2,9 +2,8 @@
 
 use crate::fixture;
 use advice::SystemSetting;
-use instrument::definition::{Better, Definition, Isolation, Metric};
+use instrument::definition::{Definition, Metric};
 use instrument::point::{Axis, Point};
-use instrument::quantity::Unit;
 use oscope_report::advice::system;
 use record::store::HistoryRun;
 use std::sync::Arc;
@@ -15,21 +14,12 @@ const READ_AHEAD: &str = "sysfs:/sys/block/sda/queue/read_ahead_kb";
 fn trial(number: u64, experiment: &str, varied: &str, took: &[(&str, f64)]) -> HistoryRun {
     let definition = Definition {
         id: format!("ab.{experiment}"),
-        title: "a trial".into(),
-        question: "Which value is faster?".into(),
-        method: String::new(),
-        source: "this test".into(),
         axes: vec![
             Axis::choice("state", "state"),
             Axis::choice("variant", varied),
         ],
-        metrics: vec![Metric::new(
-            "time",
-            "time",
-            Unit::Nanoseconds,
-            Better::Lower,
-        )],
-        isolation: Isolation::FreshProcess,
+        metrics: vec![Metric::from(&Metric::time("time", "time"))],
+        ..Definition::default()
     };
     let point = |(value, ns): &(&str, f64)| {
         let point = Point::new().with("state", "cold").with("variant", *value);

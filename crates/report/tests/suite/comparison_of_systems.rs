@@ -33,7 +33,6 @@ pub(crate) fn side(label: &str, runs: Vec<Run>) -> Side {
     Side {
         label: label.into(),
         runs,
-        is_reported: false,
     }
 }
 

@@ -59,7 +59,7 @@ fn reproduced_next_to_windows(
 }
 
 /// Calls that are all ten times as fast as the report's, but for one that is as fast as there and one that
-/// is known badly; one is missing.
+/// is not known well; one is missing.
 fn calls() -> Reproduction {
     let rates = [
         ("getpid", 14.866e6, 0.02),
@@ -94,7 +94,7 @@ fn shape(kind: ShapeKind, of: &str, points: Vec<PointResult>) -> Shape {
 }
 
 #[test]
-fn calls_of_the_report_for_the_terminal() {
+fn calls_are_reproduced_on_the_terminal() {
     let text = terminal::paint(&view::reproduction(&calls()), &STYLE, false);
     // Commands stay whole, to be copied.
     for line in text.lines().filter(|line| !line.starts_with("- oscope ")) {
@@ -104,7 +104,7 @@ fn calls_of_the_report_for_the_terminal() {
 }
 
 #[test]
-fn calls_of_the_report_as_markdown() {
+fn calls_are_reproduced_in_markdown() {
     insta::assert_snapshot!(markdown::paint(&view::reproduction(&calls()), 1));
 }
 

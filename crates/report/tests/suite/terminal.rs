@@ -44,7 +44,7 @@ fn summary(style: &Style) -> String {
 }
 
 #[test]
-fn summary_on_terminals() {
+fn a_summary_fits_each_terminal() {
     let colour = Style {
         colour: true,
         ..USUAL
@@ -195,7 +195,7 @@ fn light_findings_are_in_their_chapter_only() {
 }
 
 #[test]
-fn summary_of_a_run_that_was_cut_off() {
+fn a_run_that_was_cut_off_has_a_summary() {
     let mut run = fixture::run();
     run.header.ended = None;
     run.experiments.clear();
@@ -259,7 +259,7 @@ fn rungs_are_loads_from_pages_of_one_size_however_many_others_were_measured() {
 }
 
 #[test]
-fn experiment_in_detail() {
+fn an_experiment_is_shown_in_full() {
     let run = fixture::run();
     let analysis = fixture::analysis(&run);
     let shown = |index: usize| {
@@ -273,7 +273,7 @@ fn experiment_in_detail() {
 }
 
 #[test]
-fn runs() {
+fn runs_are_listed_on_wide_and_usual_terminals() {
     let stored = |number| {
         let header = fixture::header();
         RunSummary {
@@ -303,7 +303,7 @@ fn runs() {
 }
 
 #[test]
-fn checks() {
+fn each_check_has_its_effect_and_its_advice() {
     let check = |subject: &str, effect, advice: Option<&str>| Check {
         subject: subject.into(),
         effect,
@@ -320,7 +320,7 @@ fn checks() {
 }
 
 #[test]
-fn list_and_explain() {
+fn experiments_are_listed_and_explained() {
     let definitions = [fixture::memory(), fixture::files(), fixture::calls()];
     insta::assert_snapshot!("list", painted(&view::list(&definitions), &USUAL));
     let needs = "64 MiB of free space in the scratch directory. All of it is there.";
@@ -333,7 +333,7 @@ fn list_and_explain() {
 }
 
 #[test]
-fn claims() {
+fn claims_have_their_rulings_and_reasons() {
     let run = fixture::run();
     let claims = view::claims(&fixture::analysis(&run));
     insta::assert_snapshot!(painted(&claims, &USUAL));

@@ -243,13 +243,12 @@ impl Again {
         let runs = measured.measured.into_values();
         answers.runs = runs.map(|it| (it.node, it.reading)).collect();
         let margin = member.arguments.judging.margin;
-        let alone = answers.alone(&self.request, margin);
         let mut all = self.runs;
-        for (node, reading) in answers.runs {
-            all.add(&node, reading);
+        for (node, reading) in &answers.runs {
+            all.add(node, reading.clone());
         }
         let together = judge::judged(all, margin)?;
-        let fleet = settled(first, &self.request, &alone, together);
+        let fleet = settled(first, &self.request, &answers, together);
         Ok((fleet, are_whole && measured.are_whole))
     }
 }

@@ -31,11 +31,10 @@ fn second(node: &str, seed: u64, shift: impl Fn(Component) -> f64) -> (String, R
 }
 
 /// The verdict after `answers` to the request of [`first`].
-fn verdict(seed: u64, answers: Answers) -> Fleet {
+fn verdict(seed: u64, answers: &Answers) -> Fleet {
     let (fleet, mut runs, request) = first(seed);
-    let alone = answers.alone(&request, MARGIN);
-    runs.extend(answers.runs);
-    settled(&fleet, &request, &alone, judged(runs))
+    runs.extend(answers.runs.clone());
+    settled(&fleet, &request, answers, judged(runs))
 }
 
 /// Second runs in which the calls of the named node take `share` longer.
@@ -138,7 +137,7 @@ fn without_two_healthy_nodes_the_alarm_stays_with_the_reason() {
 #[test]
 fn what_comes_again_is_named() {
     for seed in 0..10 {
-        let fleet = verdict(seed, answers(seed, 0.2));
+        let fleet = verdict(seed, &answers(seed, 0.2));
         assert_eq!(only_alarm(&fleet).outcome, Outcome::Confirmed);
         assert_eq!(named(&fleet), calls_are_named());
         assert_eq!(fleet.nodes[0].runs.len(), 2);
@@ -151,7 +150,7 @@ fn what_does_not_come_again_is_shown_and_not_named() {
     for seed in 0..10 {
         // Nothing, or the other direction.
         for share in [0.0, -0.2] {
-            let fleet = verdict(seed, answers(seed, share));
+            let fleet = verdict(seed, &answers(seed, share));
             let alarm = only_alarm(&fleet);
             assert_eq!(alarm.outcome, Outcome::SeenOnce);
             assert_eq!(named(&fleet), []);
@@ -186,7 +185,7 @@ fn an_alarm_that_nobody_could_measure_again_stays_with_the_reason() {
     for change in changes {
         let mut answers = answers(1, 0.2);
         let reason = change(&mut answers);
-        let fleet = verdict(1, answers);
+        let fleet = verdict(1, &answers);
         assert_not_measured(&fleet, &reason);
         assert_eq!(named(&fleet), calls_are_named());
         let sentence = only_alarm(&fleet).sentence();
@@ -199,15 +198,14 @@ fn an_alarm_that_nobody_could_measure_again_stays_with_the_reason() {
 fn what_only_all_runs_together_show_is_not_named() {
     let (fleet, mut runs, request) = first(1);
     let answers = answers(1, 0.2);
-    let alone = answers.alone(&request, MARGIN);
-    runs.extend(answers.runs);
+    runs.extend(answers.runs.clone());
     let mut together = judged(runs);
     let mut nodes = together.nodes.iter_mut();
     let odd = nodes.find(|it| it.name == "n005").unwrap();
     odd.standing = Standing::Slower;
     let part = odd.parts.get_mut(&Component::Core);
     part.expect("it has it").standing = Standing::Slower;
-    let fleet = settled(&fleet, &request, &alone, together);
+    let fleet = settled(&fleet, &request, &answers, together);
     assert_eq!(named(&fleet), calls_are_named());
     assert_eq!(node(&fleet, "n005").standing, Standing::Alike);
     let [_, seen_once] = &fleet.second.as_ref().unwrap().alarms[..] else {

@@ -156,7 +156,6 @@ pub(super) fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> f64 {
 pub(super) struct Panels {
     pub(super) left: f64,
     pub(super) width: f64,
-    columns: usize,
     /// The lines of the title of each plot.
     titles: Vec<Vec<String>>,
     /// Height of a plot with its title and the space below.
@@ -167,18 +166,17 @@ impl Panels {
     /// Height of a plot.
     pub(super) const HEIGHT: f64 = 110.0;
     const GAP: f64 = 14.0;
+    const COLUMNS: usize = 2;
 
-    /// A plot for each title in two columns, right of the labels of their y axis.
+    /// A plot for each title in columns, right of the labels of their y axis.
     pub(super) fn new<'t>(width: f64, left: f64, titles: impl Iterator<Item = &'t str>) -> Self {
-        let columns = 2;
-        let width = (width - left) / columns as f64 - Self::GAP;
+        let width = (width - left) / Self::COLUMNS as f64 - Self::GAP;
         let titles = titles.map(|title| wrapped(title, width / BOLD));
         let titles: Vec<Vec<String>> = titles.collect();
         let lines = titles.iter().map(Vec::len).max().unwrap_or(0).max(1);
         Self {
             left,
             width,
-            columns,
             titles,
             step: Self::HEIGHT + LINE * lines as f64 + 20.0,
         }
@@ -186,7 +184,7 @@ impl Panels {
 
     /// The plot `index`, below its title.
     pub(super) fn plot(&self, svg: &mut Svg, index: usize) -> Frame {
-        let (row, column) = (index / self.columns, index % self.columns);
+        let (row, column) = (index / Self::COLUMNS, index % Self::COLUMNS);
         let title = &self.titles[index];
         let room = self.step - Self::HEIGHT;
         let frame = Frame {
@@ -201,14 +199,14 @@ impl Panels {
     }
 
     /// The labels of the y axis of plot `index`.
-    pub(super) fn y_labels(&self, index: usize) -> Option<(Anchor, &'static str)> {
+    pub(super) fn y_labels(index: usize) -> Option<(Anchor, &'static str)> {
         index
-            .is_multiple_of(self.columns)
+            .is_multiple_of(Self::COLUMNS)
             .then_some((Anchor::End, "y-tick"))
     }
 
     /// True if nothing is below the plot `index`.
     pub(super) fn is_lowest(&self, index: usize) -> bool {
-        index + self.columns >= self.titles.len()
+        index + Self::COLUMNS >= self.titles.len()
     }
 }

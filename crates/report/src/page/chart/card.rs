@@ -4,7 +4,7 @@ use super::caption::{paragraph, write};
 use super::picture::{HEIGHT, WIDTH as COLUMN, drawn};
 use super::svg::{FONT, Svg, px};
 use crate::advice::gaining;
-use crate::glance::Glance;
+use crate::glance::pictures;
 use crate::machines::Unusual;
 use crate::page::plot::document;
 use crate::page::render::{FIRST, title};
@@ -40,7 +40,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
     }
     y += 22.0;
     let left = |column: usize| MARGIN + (COLUMN + GAP) * column as f64;
-    let pictures = Glance::of(analysis).pictures;
+    let pictures = pictures(analysis);
     let row = HEIGHT + HEADING + 20.0;
     for (index, picture) in pictures.iter().enumerate() {
         let (left, top) = (left(index % COLUMNS), y + row * (index / COLUMNS) as f64);

@@ -95,7 +95,7 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f
         let frame = panels.plot(svg, index);
         let at = chart.levels.iter().map(|place| Some(frame.x((*place)?)));
         svg.open_panel("panel", frame.area(), at, Some(index));
-        frame.y_axis(svg, &chart.y, figure.y.unit, panels.y_labels(index));
+        frame.y_axis(svg, &chart.y, figure.y.unit, Panels::y_labels(index));
         frame.x_axis(svg, &chart.x, figure.x.unit, panels.is_lowest(index));
         lines_of_marks(svg, &chart.marks, &frame);
         let mut others = Path::default();

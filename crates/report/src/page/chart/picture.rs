@@ -5,6 +5,7 @@ use super::render::{body, framed, key};
 use super::svg::Svg;
 use crate::chart::show_level;
 use crate::glance::Picture;
+use crate::lists::joined;
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint};
 use instrument::quantity::Unit;
@@ -28,8 +29,8 @@ pub(super) fn drawn(picture: &Picture, width: f64) -> (String, f64) {
     let figure = &picture.figure;
     let mut svg = Svg::new(width);
     let all = [Some(figure), picture.second.as_ref()];
-    let words: Vec<String> = all.into_iter().flatten().map(words).collect();
-    svg.text("desc", &[], &words.join("; "));
+    let words = joined("; ", all.into_iter().flatten().map(words));
+    svg.text("desc", &[], &words);
     // The ladder has many rows.
     let height = match figure.kind {
         FigureKind::Bars => HEIGHT,

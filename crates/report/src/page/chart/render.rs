@@ -5,6 +5,7 @@ use super::marker::{STYLES, outline};
 use super::svg::{Anchor, FONT, Svg, WIDTH, px, text_width};
 use super::{curves, matrix, rows};
 use crate::chart::{Curves, Matrix, drawn_centre, moments};
+use crate::lists::joined;
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale};
 
@@ -136,11 +137,7 @@ fn points(figure: &Figure) -> impl Iterator<Item = &FigurePoint> {
 
 /// Description of the chart for screen readers.
 fn description(figure: &Figure, scale: &str) -> String {
-    let labels: Vec<&str> = figure
-        .series
-        .iter()
-        .map(|series| series.label.as_str())
-        .collect();
+    let labels = figure.series.iter().map(|series| series.label.as_str());
     let centres = points(figure).filter_map(|point| drawn_centre(&point.estimate));
     let (low, high) = centres.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), centre| {
         (low.min(centre), high.max(centre))
@@ -149,7 +146,7 @@ fn description(figure: &Figure, scale: &str) -> String {
         Some(unit) if low <= high => format!(" from {}", show::extent(unit, low, high)),
         _ => String::new(),
     };
-    let (y, x, labels) = (&figure.y.title, &figure.x.title, labels.join(", "));
+    let (y, x, labels) = (&figure.y.title, &figure.x.title, joined(", ", labels));
     let what = match figure.kind {
         FigureKind::Matrix => {
             format!("{y}{range} ({scale} colours) by {x} in rows and in columns: {labels}")

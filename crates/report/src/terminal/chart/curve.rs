@@ -6,6 +6,7 @@ use super::axis::axis;
 use super::canvas::Canvas;
 use super::marks;
 use crate::chart::{Curves, Scale, Tick, in_one_unit, ticks};
+use crate::lists::joined;
 use crate::show::Tone;
 use crate::show::words::DOUBTFUL;
 use instrument::figure::{Figure, Series};
@@ -137,6 +138,6 @@ fn legend(figure: &Figure, style: &Style) -> String {
         };
         entries.push(style.paint(Tone::Doubtful, &format!("{how}: {}", DOUBTFUL.text)));
     }
-    let entries: Vec<String> = entries.iter().map(|entry| unbroken(entry)).collect();
-    paragraph("  ", &entries.join("   "), style)
+    let entries = joined("   ", entries.iter().map(|entry| unbroken(entry)));
+    paragraph("  ", &entries, style)
 }

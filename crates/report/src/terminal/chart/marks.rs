@@ -88,24 +88,6 @@ mod tests {
     }
 
     #[test]
-    fn labels_share_a_line_until_they_would_touch() {
-        let (one, two) = (mark("one"), mark("two"));
-        let apart = labels(&[(0, &one), (20, &two)], Unit::Bytes, 0, &STYLE);
-        assert_eq!(apart, "^ one: 32 KiB       ^ two: 32 KiB\n");
-        let close = labels(&[(0, &one), (5, &two)], Unit::Bytes, 0, &STYLE);
-        assert_eq!(close, "^ one: 32 KiB\n     ^ two: 32 KiB\n");
-    }
-
-    #[test]
-    fn a_label_at_the_edge_is_left_of_its_mark() {
-        let one = mark("one");
-        assert_eq!(
-            labels(&[(39, &one)], Unit::Bytes, 0, &STYLE),
-            format!("{:>40}\n", "one: 32 KiB ^")
-        );
-    }
-
-    #[test]
     fn a_label_that_fits_nowhere_is_cut() {
         let long = mark(&"long ".repeat(20));
         for column in 0..40 {

@@ -122,15 +122,11 @@ fn legend(figure: &Figure, matrix: &Matrix<'_>, style: &Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::draw;
-    use crate::made_up::{estimate, matrix};
+    use crate::made_up::{self, estimate, matrix};
     use crate::terminal::Style;
     use instrument::figure::Figure;
 
-    const STYLE: Style = Style {
-        width: 80,
-        colour: false,
-        unicode: true,
-    };
+    const STYLE: Style = made_up::terminal(80);
 
     /// Times between processors, of which each four share a cache.
     fn times(size: usize) -> Figure {
@@ -177,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn sixty_four_as_shades() {
+    fn sixty_four_processors_are_shades() {
         insta::assert_snapshot!(drawn(&times(64), &STYLE));
         let narrow = drawn(&times(64), &Style { width: 40, ..STYLE });
         assert_eq!(narrow.lines().count(), 3 * 65 + 1);
     }
 
     #[test]
-    fn nothing_to_draw() {
+    fn a_matrix_without_values_is_not_drawn() {
         assert_eq!(draw(&matrix(3, |_, _| None), &STYLE), None);
     }
 }

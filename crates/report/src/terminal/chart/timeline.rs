@@ -3,6 +3,7 @@
 use super::super::style::{Role, Style};
 use super::axis::{axis, cell};
 use crate::chart::{Block, Timeline, moments};
+use crate::lists::joined;
 use instrument::figure::Figure;
 
 /// The characters of the first states, in Unicode and in ASCII; further states share the last one.
@@ -33,8 +34,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
         let character = style.paint(Role::Series(index), &character(index, style).to_string());
         format!("{character} {state}")
     });
-    let key = key.collect::<Vec<_>>().join("   ");
-    let indent = " ".repeat(names + 2);
+    let (key, indent) = (joined("   ", key), " ".repeat(names + 2));
     text.extend([format!("{indent}{key}; {}\n", figure.y.title)]);
     Some(text)
 }

@@ -53,7 +53,7 @@ fn every_chart_is_well_formed_named_and_described() {
 }
 
 /// Curves of speeds along block sizes.
-pub(super) fn by_size(title: &str, series: Vec<Series>, marks: Vec<Mark>) -> Figure {
+fn by_size(title: &str, series: Vec<Series>, marks: Vec<Mark>) -> Figure {
     Figure {
         key: "by_size".into(),
         title: title.into(),

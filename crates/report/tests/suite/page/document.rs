@@ -35,12 +35,6 @@ fn attributes<'d>(document: &'d Html, selector: &str, name: &str) -> Vec<&'d str
 }
 
 #[test]
-fn the_page_is_html_without_errors() {
-    let document = Html::parse_document(&page_of(&fixture::run()));
-    assert_eq!(document.errors, Vec::<String>::new());
-}
-
-#[test]
 fn the_page_begins_with_one_line_on_trust_which_is_red_for_a_run_that_was_disturbed() {
     let mut run = fixture::run();
     let begins = |run: &Run, words: &str| {
@@ -137,14 +131,6 @@ fn each_experiment_is_folded_and_its_title_has_a_sentence() {
     assert_eq!(count(" > details.fold:not([open])"), count(""));
     assert_eq!(sentences.len(), count(""));
     assert!(sentences.iter().all(|sentence| !sentence.is_empty()));
-}
-
-#[test]
-fn no_text_has_raw_backticks() {
-    for text in texts(&fixture_page(), "main") {
-        let before = text.split_once('`').map(|(before, _)| before.to_owned());
-        assert_eq!(before, None);
-    }
 }
 
 #[test]

@@ -5,4 +5,3 @@ mod document;
 mod escaping;
 mod packed;
 mod recorded;
-mod size;

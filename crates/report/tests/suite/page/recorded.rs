@@ -1,5 +1,6 @@
 //! Pages of real runs: of a quiet machine, of a disturbed one and of another machine. No sentence on them
-//! says more than is known, is one that nobody can follow, or is in words that make a reader stop.
+//! says more than is known, is one that nobody can follow, or is in words that make a reader stop. Each page is
+//! small enough for an e-mail.
 
 use flate2::read::GzDecoder;
 use oscope_report::{Analysis, page};
@@ -9,6 +10,9 @@ use std::fs::File;
 
 /// A value whose interval is wider than this, relative to the value, is not shown as one.
 const WIDEST: f64 = 0.5;
+
+/// A larger page is no attachment.
+const MOST_BYTES: usize = 2_000_000;
 
 /// What no page says, each with the reason.
 const NEVER: [(&str, &str); 18] = [
@@ -125,6 +129,7 @@ fn faults(name: &str) -> Vec<String> {
         "header, .unusual li, #findings li, #advice li, .settings li",
     );
     assert!(said.len() > 3, "{name}: the page has nothing to say");
+    assert!(page.len() < MOST_BYTES, "{name}: {} bytes", page.len());
     for text in said.into_iter().map(prose) {
         for spread in spreads(&text).filter(|spread| *spread > WIDEST) {
             says(&text, &format!("±{spread} is shown as a value"));
@@ -153,7 +158,7 @@ fn faults(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn pages_of_recorded_runs_say_only_what_is_known() {
+fn pages_of_recorded_runs_are_small_and_say_only_what_is_known() {
     let faults: Vec<String> = ["quiet", "disturbed", "emulated"]
         .iter()
         .flat_map(|name| faults(name))
