@@ -18,9 +18,7 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     }
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
     let mut analysis = judged.analysis();
-    let store = stored::open_if_there(common)?;
-    stored::add_settings_of_system(&mut analysis, store.as_ref())?;
-    drop(store);
+    stored::add_settings_of_system(&mut analysis, common)?;
     let advice = &analysis.advice;
     if arguments.save {
         let path = ::advice::default_path()?;
