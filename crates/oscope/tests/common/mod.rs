@@ -39,13 +39,6 @@ impl Place {
         Self { root, store }
     }
 
-    /// An environment with this exported file as a run in its store.
-    pub fn with(file: &str) -> Self {
-        let place = Self::new();
-        check!(place => "import {file} | 0");
-        place
-    }
-
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
@@ -68,12 +61,6 @@ impl Place {
     /// Makes a directory here. Its path, as text.
     pub fn directory(&self, name: &str) -> String {
         fs::create_dir_all(self.path(name)).expect("there is room");
-        self.name(name)
-    }
-
-    /// Makes a named pipe here. Its path, as text.
-    pub fn pipe(&self, name: &str) -> String {
-        ends(Command::new("mkfifo").arg(self.path(name)), "0");
         self.name(name)
     }
 
@@ -328,12 +315,8 @@ pub const UNPROVEN: &str = concat!(
     "/../record/tests/fixtures/unproven.oscope.json"
 );
 
-/// The numbers of published reports, as runs that always exist.
+/// The numbers of a published report, as a run that always exists.
 pub const REPORT: &str = "reference:pentium4-2003-linux";
-pub const OTHER_REPORT: &str = "reference:pentium4-2003-windows";
-
-/// A run that is long enough to be disturbed.
-pub const LONG_RUN: &str = "run process.calls --profile thorough --no-page --dir $scratch";
 
 /// A budget that decides nothing: a run ends by its passes, or by the test.
 pub const LARGE_BUDGET: &str = "10min";
@@ -400,53 +383,6 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
         name.starts_with("oscope-scratch-")
     };
     entries.map(|it| it.path()).filter(is_scratch).collect()
-}
-
-/// A file system that a test has mounted.
-pub struct Mounted {
-    pub point: PathBuf,
-}
-
-impl Mounted {
-    /// One in memory. As for all of these: `None`, with the reason printed, if that is not possible.
-    pub fn tmpfs(point: &Path, options: &str) -> Option<Self> {
-        Self::mount(point, "tmpfs", options, "tmpfs")
-    }
-
-    /// One of this kind and size in a file next to `point`, made with these options.
-    pub fn image(point: &Path, kind: &str, options: &[&str], bytes: u64) -> Option<Self> {
-        let image = point.with_extension("image");
-        let file = fs::File::create(&image).expect("a file");
-        file.set_len(bytes).expect("a hole takes no room");
-        let mut mkfs = Command::new(format!("mkfs.{kind}"));
-        let made = mkfs.arg("-q").args(options).arg(&image).output();
-        if !made.is_ok_and(|made| made.status.success()) {
-            eprintln!("skipped: there is no mkfs.{kind} that works");
-            return None;
-        }
-        Self::mount(point, kind, "loop", text(&image))
-    }
-
-    pub fn mount(point: &Path, kind: &str, options: &str, source: &str) -> Option<Self> {
-        if !may("mounting") {
-            return None;
-        }
-        fs::create_dir_all(point).expect("a directory");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", kind, "-o", options, source]).arg(point);
-        let mounted = mount.output().is_ok_and(|output| output.status.success());
-        if !mounted {
-            eprintln!("skipped: this system does not mount {kind}");
-        }
-        let point = point.to_owned();
-        mounted.then_some(Self { point })
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.point).status();
-    }
 }
 
 /// True if this process has all rights; tests that need them print why they are skipped.

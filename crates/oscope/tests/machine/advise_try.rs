@@ -5,29 +5,6 @@ use crate::common::{Place, ends, is_root};
 use std::fs;
 
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
-const GOVERNORS: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors";
-
-#[test]
-fn only_settings_of_this_machine_are_offered() {
-    let _alone = alone();
-    let place = Place::new();
-    check!(place => "
-        advise --try nonsense          | 2 | 2> 'nonsense' cannot be tried; what can:
-        advise --try read_ahead --save | 2
-        advise --budget 1s             | 2
-    ");
-    for (name, path) in [
-        ("transparent_huge_pages", HUGE_PAGES),
-        ("governor", GOVERNORS),
-    ] {
-        let is_there = if fs::exists(path).expect("sysfs") {
-            ""
-        } else {
-            "!"
-        };
-        check!(place => "advise --try nonsense | 2 | {is_there}2> {name}");
-    }
-}
 
 #[test]
 fn a_setting_of_the_kernel_is_tried_and_put_back() {
