@@ -4,7 +4,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod ab;
 mod cases;
 mod experiments;
 mod file_systems;

@@ -79,7 +79,7 @@ impl Place {
     }
 
     /// The program with the store of this environment.
-    pub fn oscope(&self, arguments: &[&str]) -> Command {
+    fn oscope(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
         command
             .arg("--store")
@@ -91,24 +91,11 @@ impl Place {
         command
     }
 
-    /// The same, with the words of a line: quotes keep words together, and outside of them `$NAME` is the
-    /// path NAME here.
+    /// The same, with the words of a line, in which `$NAME` is the path NAME here.
     pub fn line(&self, line: &str) -> Command {
-        let mut words = Vec::new();
-        let mut rest = line.trim();
-        while let Some(first) = rest.chars().next() {
-            let (word, others) = if let '\'' | '"' = first {
-                let (word, others) = rest[1..].split_once(first).expect("a closing quote");
-                (word.to_owned(), others)
-            } else {
-                let (word, others) = rest.split_once(' ').unwrap_or((rest, ""));
-                (self.with_paths(word), others)
-            };
-            words.push(word);
-            rest = others.trim_start();
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.oscope(&words)
+        let words = shlex::split(line).expect("the quotes are closed");
+        let words: Vec<String> = words.iter().map(|word| self.with_paths(word)).collect();
+        self.oscope(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn with_paths(&self, word: &str) -> String {
@@ -120,23 +107,12 @@ impl Place {
         })
     }
 
-    /// Runs each row of a table: `LINE | EXIT CODE | > TEXT | 2> TEXT`, as [`ends`] checks it. A line that
-    /// starts with a bar, or follows words without an exit code, continues the row above it.
+    /// Runs each row of a table: `LINE | EXIT CODE | > TEXT | 2> TEXT`, as [`ends`] checks it.
     #[track_caller]
     pub fn check(&self, table: &str) {
-        let mut rows: Vec<String> = Vec::new();
-        for line in table.lines().map(str::trim).filter(|it| !it.is_empty()) {
-            match rows.last_mut() {
-                Some(row) if line.starts_with("| ") || !row.contains(" | ") => {
-                    *row = format!("{row} {line}");
-                }
-                _ => rows.push(line.to_owned()),
-            }
-        }
-        for row in &rows {
-            // Spaces align the cells.
-            let cells: Vec<_> = row.split(" | ").map(str::trim_end).collect();
-            ends(&mut self.line(cells[0]), &cells[1..].join(" | "));
+        for row in table.lines().map(str::trim).filter(|it| !it.is_empty()) {
+            let (line, expected) = row.split_once(" | ").expect("an exit code");
+            ends(&mut self.line(line), expected);
         }
     }
 

@@ -4,11 +4,10 @@
 #[macro_use]
 #[path = "../common/mod.rs"]
 mod common;
-mod advise_try;
 mod memory;
 mod rings;
 
-use common::{Place, end_by, is_root, start, wait_until};
+use common::{Place, end_by, ends, is_root, start, wait_until};
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use testing::Process;
@@ -16,7 +15,8 @@ use testing::Process;
 /// A setting that changes nothing while memory is free.
 const SETTING: &str = "/proc/sys/vm/vfs_cache_pressure";
 
-/// For tests that change a setting: any start of oscope as root puts a setting back that a killed one has left changed.
+/// The turn of a test. Swap and settings belong to the whole system, and any start of oscope as root puts a setting back
+/// that a killed one has left changed.
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -64,4 +64,24 @@ fn a_setting_is_put_back_after_a_signal_and_by_cleanup_after_a_kill() {
     assert_ne!(value().as_ref(), Some(&before));
     check!(place => "cleanup --dir $scratch | 0 | > {SETTING} | > again");
     assert_eq!(value(), Some(before));
+}
+
+const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+#[test]
+fn a_setting_of_the_kernel_is_tried_and_put_back() {
+    let _alone = alone();
+    let Ok(before) = fs::read_to_string(HUGE_PAGES) else {
+        return println!("skipped: this kernel has no transparent huge pages");
+    };
+    let place = Place::new();
+    let mut tried = place.line("advise --try transparent_huge_pages --budget 2s --dir $scratch");
+    if is_root() && fs::OpenOptions::new().write(true).open(HUGE_PAGES).is_ok() {
+        let expected = "0 | > memory.page_fault | > if it gains, to set: echo  | > to undo: echo ";
+        ends(&mut tried, expected);
+    } else {
+        println!("skipped: a part, since this setting cannot be changed here");
+        ends(&mut tried, "1,2");
+    }
+    assert_eq!(fs::read_to_string(HUGE_PAGES).expect("it is there"), before);
 }
