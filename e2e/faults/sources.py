@@ -18,7 +18,7 @@ CAMPAIGNS = {
     "faults of a store's file": ("record", "runs", ["faults"]),
     "flips in a store and in exported files": ("record", "runs", ["flips"]),
     "faults of files": ("files", "suite", ["faults"]),
-    "the program: signals, streams, stores, directories": ("oscope", "cli", ["faults"]),
+    "the program: signals, stores, disks": ("oscope", "cli", ["signals", "stores", "disks"]),
     "the program: outputs, limits, file systems": ("oscope", "cli", ["outputs", "limits", "file_systems"]),
 }
 

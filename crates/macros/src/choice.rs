@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_names_or_one_twice_is_refused() {
+    fn types_without_names_and_names_used_twice_are_refused() {
         assert!(refusal(quote! { struct Placement; }).contains("only an enum"));
         assert!(refusal(quote! { enum Placement { Core(u8) } }).contains("no fields"));
         let twice = refusal(quote! { enum Placement { Core, #[choice("core")] Other } });

@@ -78,7 +78,8 @@ fn pieces(text: &str) -> std::result::Result<Vec<Piece>, String> {
             continue;
         }
         let end = rest.find('}').filter(|_| brace == "{");
-        let end = end.ok_or("a brace has no counterpart; two of them are one that is meant")?;
+        let end =
+            end.ok_or("a brace has no counterpart: write {{ or }} for a brace in the text")?;
         let name = &rest[..end];
         if syn::parse_str::<Ident>(name).is_err() {
             return Err(format!("'{name}' is no name of a value"));

@@ -14,7 +14,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Waiting threads check the stop flag at this interval.
 const LOOK: Duration = Duration::from_millis(100);
-/// Strangers could open more and send nothing.
+/// More connections are closed at once: strangers could open any number and send nothing.
 const MOST_CONNECTIONS: usize = 64;
 
 /// Answers on some addresses until it is dropped.

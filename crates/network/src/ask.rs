@@ -1,7 +1,7 @@
 //! The machine that asks and measures.
 
 use crate::measured::{
-    Latency, Measured, Throughput, of_datagrams, of_stream, receive_stream, send_stream,
+    Latency, Measured, Throughput, datagram_latency, receive_stream, send_stream, stream_latency,
 };
 use crate::protocol::{Invitation, Question, TOKEN_BYTES, written_hello};
 use crate::{Error, Result};
@@ -104,7 +104,7 @@ impl Peer {
 
     fn tcp_latency(&self, message_bytes: usize, time: Duration) -> Result<Latency> {
         let mut stream = self.connected(Question::Echo { message_bytes })?;
-        of_stream(&mut stream, message_bytes, time, false)
+        stream_latency(&mut stream, message_bytes, time, false)
     }
 
     fn udp_latency(&self, message_bytes: usize, time: Duration) -> Result<Latency> {
@@ -117,7 +117,7 @@ impl Peer {
             Ok(socket)
         });
         let socket = socket.map_err(Error::system("open a socket for UDP"))?;
-        of_datagrams(&socket, self.token, message_bytes, time)
+        datagram_latency(&socket, self.token, message_bytes, time)
     }
 
     /// Bytes per second to the other machine, as it counts them.
@@ -131,7 +131,7 @@ impl Peer {
         send_stream(&mut stream, limit(part), &AtomicBool::new(false)).map_err(&failed)?;
         let mut found = [0; 8];
         stream.read_exact(&mut found).map_err(&failed)?;
-        sound(f64::from_le_bytes(found))
+        checked(f64::from_le_bytes(found))
     }
 
     /// Bytes per second from the other machine, as this one counts them.
@@ -139,7 +139,7 @@ impl Peer {
         let mut stream = self.connected(Question::Send { limit: limit(part) })?;
         let found = receive_stream(&mut stream, part, part * COUNTED_PARTS);
         let found = found.map_err(Error::system("receive a stream"))?;
-        sound(found.unwrap_or(f64::NAN))
+        checked(found.unwrap_or(f64::NAN))
     }
 
     /// Round trips while a stream goes to the other machine.
@@ -155,7 +155,7 @@ impl Peer {
         thread::scope(|scope| {
             let sender = scope.spawn(|| send_stream(&mut stream, 2 * limit(part), &enough));
             thread::sleep(part);
-            let found = of_stream(&mut echo, LOADED_BYTES, part * COUNTED_PARTS, true);
+            let found = stream_latency(&mut echo, LOADED_BYTES, part * COUNTED_PARTS, true);
             enough.store(true, Ordering::Relaxed);
             match sender.join() {
                 Ok(Ok(())) => found,
@@ -171,7 +171,7 @@ fn limit(part: Duration) -> Duration {
     part * (COUNTED_PARTS + 2)
 }
 
-fn sound(bytes_per_second: f64) -> Result<f64> {
+fn checked(bytes_per_second: f64) -> Result<f64> {
     if bytes_per_second.is_finite() && bytes_per_second > 0.0 {
         Ok(bytes_per_second)
     } else {

@@ -72,20 +72,12 @@ fn list(addresses: &[SocketAddr]) -> String {
 
 // The addresses at which this machine can be reached.
 
-/// The addresses of all interfaces that are up, but for loopback and addresses that are valid on one link only.
+/// The addresses of the interface that is called `name` or has this address; without a name those of all interfaces that
+/// are up, but for loopback. Addresses that are valid on one link only are left out.
 ///
 /// # Errors
 /// [`Error::NoAddress`] if there is none, or the system's refusal.
-pub fn addresses() -> Result<Vec<IpAddr>> {
-    chosen(None)
-}
-
-/// The addresses of the interface that is called `name` or has this address.
-pub fn addresses_of(name: &str) -> Result<Vec<IpAddr>> {
-    chosen(Some(name))
-}
-
-fn chosen(name: Option<&str>) -> Result<Vec<IpAddr>> {
+pub fn addresses(name: Option<&str>) -> Result<Vec<IpAddr>> {
     let interfaces = get_if_addrs().map_err(Error::system("list the network interfaces"))?;
     let found = usable(&interfaces, name);
     if found.is_empty() {
@@ -154,13 +146,15 @@ mod tests {
         let interfaces = get_if_addrs().expect("the system lists them");
         let found = usable(&interfaces, None);
         assert!(found.iter().all(|address| !address.is_loopback()));
-        let named = addresses_of("127.0.0.1").expect("loopback is there");
+        let named = addresses(Some("127.0.0.1")).expect("loopback is there");
         assert!(named.iter().all(std::net::IpAddr::is_loopback));
     }
 
     #[test]
     fn an_interface_that_is_not_there_is_named() {
-        let error = addresses_of("no such interface").unwrap_err().to_string();
+        let error = addresses(Some("no such interface"))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("no such interface"), "{error}");
     }
 

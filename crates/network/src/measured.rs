@@ -53,7 +53,7 @@ pub struct Latency {
 }
 
 /// Round trips of messages over `stream`, whose other end sends each back, for `time`.
-pub(crate) fn of_stream(
+pub(crate) fn stream_latency(
     stream: &mut TcpStream,
     message_bytes: usize,
     time: Duration,
@@ -79,7 +79,7 @@ pub(crate) fn of_stream(
 }
 
 /// Round trips of datagrams by `socket`, which is connected to an answering machine, for `time`.
-pub(crate) fn of_datagrams(
+pub(crate) fn datagram_latency(
     socket: &UdpSocket,
     token: [u8; TOKEN_BYTES],
     message_bytes: usize,

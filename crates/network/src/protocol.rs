@@ -96,7 +96,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_can_be_read(rest: [u8; 32], token: [u8; 16]) {
+        fn random_bytes_are_no_question_or_a_whole_one(rest: [u8; 32], token: [u8; 16]) {
             let mut hello = [0; HELLO_BYTES];
             hello[..TOKEN_BYTES].copy_from_slice(&token);
             hello[TOKEN_BYTES..].copy_from_slice(&rest);

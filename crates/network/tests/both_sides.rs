@@ -1,13 +1,13 @@
 //! Both sides of a connection over loopback.
 
-use oscope_network::{Answerer, Invitation, Peer, Protocol, addresses_of};
+use oscope_network::{Answerer, Invitation, Peer, Protocol, addresses};
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
 use testing as _;
 
 fn answerer() -> Answerer {
-    let addresses = addresses_of("127.0.0.1").expect("loopback");
+    let addresses = addresses(Some("127.0.0.1")).expect("loopback");
     Answerer::start(&addresses).expect("it listens on loopback")
 }
 

@@ -196,9 +196,11 @@ pub fn newest_first<'r>(runs: impl Iterator<Item = &'r RunSummary>) -> Vec<u64> 
 }
 
 /// Adds to `analysis` what administrators can set, with what trials on the same machine showed.
-pub fn add_settings_of_system(analysis: &mut Analysis<'_>, store: Option<&Store>) -> Result<()> {
-    let Some(store) = store else { return Ok(()) };
-    let trials = trials(store, &analysis.advice.machine_fingerprint)?;
+pub fn add_settings_of_system(analysis: &mut Analysis<'_>, common: &Common) -> Result<()> {
+    let Some(store) = open_if_there(common)? else {
+        return Ok(());
+    };
+    let trials = trials(&store, &analysis.advice.machine_fingerprint)?;
     analysis.advice.system = advice::system(analysis.run, &trials);
     Ok(())
 }

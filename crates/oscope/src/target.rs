@@ -85,7 +85,7 @@ impl Target {
     /// Writes the file. Waits for the reader of a pipe until `watch` asks to stop.
     pub fn write(&self, contents: &[u8], watch: &Watch<'_>) -> Result<()> {
         if names_standard_output(&self.path) {
-            return say(contents);
+            return print(contents);
         }
         let partial = self.begin(watch)?;
         let written = partial.write_all(contents, watch);
@@ -188,7 +188,7 @@ pub fn refuse_terminal(document: &str, instead: &str) -> Result<(), WrongUse> {
 }
 
 /// Writes contents to standard output; a terminal gets sanitised text.
-fn say(contents: &[u8]) -> Result<()> {
+fn print(contents: &[u8]) -> Result<()> {
     match std::str::from_utf8(contents) {
         _ if !std::io::stdout().is_terminal() => output::print(contents),
         Ok(text) => output::print(output::harmless(text).as_bytes()),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_appears_after_the_first_look_stays_too() {
+    fn a_file_that_appears_after_the_check_stays() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("page.html");
         let page = target(&path, Replaces::Nothing).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_of_one_command_are_apart() {
+    fn two_outputs_of_a_command_in_one_place_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("sub")).unwrap();
         fs::write(dir.path().join("file"), "").unwrap();

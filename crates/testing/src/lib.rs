@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 pub use command::Command;
-pub use mount::Tmpfs;
+pub use mount::{Mounted, Tmpfs};
 pub use process::Process;
 
 /// Number of bytes that this process has read, in all threads; 0 where the system does not count them.

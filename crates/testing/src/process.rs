@@ -15,7 +15,7 @@ pub struct Process {
     /// Longest time that it may run.
     limit: Duration,
     /// The command, for messages.
-    words: String,
+    command: String,
     /// Its input, if piped.
     pub stdin: Option<ChildStdin>,
     /// Its output, if piped.
@@ -45,7 +45,7 @@ impl Process {
             id,
             started: Instant::now(),
             limit,
-            words: format!("{command:?}"),
+            command: format!("{command:?}"),
             stdin,
             stdout,
             stderr,
@@ -81,7 +81,7 @@ impl Process {
         loop {
             let status = self.try_wait()?;
             let is_late = self.started.elapsed() >= self.limit;
-            assert!(!is_late, "{} did not end", self.words);
+            assert!(!is_late, "{} did not end", self.command);
             if let Some(status) = status {
                 return Ok(status);
             }
@@ -105,7 +105,7 @@ impl Process {
             let limit = self.limit.saturating_sub(self.started.elapsed());
             stream.map_or_else(Vec::new, |stream| {
                 stream.recv_timeout(limit).unwrap_or_else(|_| {
-                    panic!("{} left a process that holds its output", self.words)
+                    panic!("{} left a process that holds its output", self.command)
                 })
             })
         };

@@ -58,7 +58,7 @@ fn set() {}
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     #[test]
-    fn a_program_of_tests_ends_for_certain() {
+    fn each_program_of_tests_has_a_time_limit() {
         // SAFETY: it only reads and sets a timer.
         let left_s = unsafe { libc::alarm(0) };
         assert!(left_s > 0);

@@ -257,16 +257,3 @@ fn values<M: Choice>(help: fn(M) -> &'static str) -> impl Iterator<Item = Possib
     let methods = M::ALL.iter();
     methods.map(move |&method| PossibleValue::new(method.name()).help(help(method)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::parse_times;
-
-    #[test]
-    fn times_are_in_order() {
-        assert!(parse_times("5s..15s").is_ok());
-        assert!(parse_times("15s..5s").is_err());
-        assert!(parse_times("5s").is_err());
-        assert!(parse_times("a..b").is_err());
-    }
-}

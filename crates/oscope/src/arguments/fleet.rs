@@ -65,27 +65,16 @@ pub struct Judge {
     pub judging: Judging,
 }
 
+/// Links differ by more than the components of a node.
+const MARGIN_OF_LINKS: &str = "10";
+
 // Options of each judgement.
 #[derive(Args, Debug)]
 pub struct Judging {
     /// Ignore differences up to this
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
     pub margin: f64,
-    /// Also write a page: a row for each node, a column for each component
-    #[arg(long, value_name = "FILE")]
-    pub page: Option<PathBuf>,
-    /// Overwrite an existing file that `--page` names
-    #[arg(long, requires = "page")]
-    pub force: bool,
-}
-
-// Options of each judgement of links.
-#[derive(Args, Debug)]
-pub struct JudgingLinks {
-    /// Ignore differences up to this
-    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = parse_percent)]
-    pub margin: f64,
-    /// Also write a page: a heat map for each metric
+    /// Also write the judgement as a page: a table of the nodes, or heat maps of the links
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Overwrite an existing file that `--page` names
@@ -109,12 +98,13 @@ Examples:
   oscope fleet fabric fabric/ --page fabric.html
 
 Exit code 3: a port or a link is slower than the others; 1: a file could not be read, or a link was not measured")]
+#[command(mut_arg("margin", |margin| margin.default_value(MARGIN_OF_LINKS)))]
 pub struct Fabric {
     /// Files of output, or directories of them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub judging: JudgingLinks,
+    pub judging: Judging,
 }
 
 /// Measure the nodes of a job and judge them against each other: one process on each, started by
@@ -198,6 +188,7 @@ Examples:
   mpirun --host a,b,c,d --bind-to none oscope fleet network --in-turn --passes 9 --json
 
 Exit code 3: a port or a link is slower than the others; 1: a link, or a part of one, could not be measured")]
+#[command(mut_arg("margin", |margin| margin.default_value(MARGIN_OF_LINKS)))]
 pub struct Network {
     /// Time for all measurements together; a link takes 0.3 to 3 s in each pass
     #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_budget)]
@@ -218,5 +209,5 @@ pub struct Network {
     #[arg(long)]
     pub seed: Option<u64>,
     #[command(flatten)]
-    pub judging: JudgingLinks,
+    pub judging: Judging,
 }

@@ -437,25 +437,3 @@ impl Reproduce {
         Choice { report, place }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{parse_level, parse_percent};
-    use instrument::point::Level;
-
-    #[test]
-    fn a_margin_is_a_number_of_per_cent() {
-        assert_eq!(parse_percent("5%"), Ok(0.05));
-        assert_eq!(parse_percent("0.5"), Ok(0.005));
-        assert!(parse_percent("-1").is_err() && parse_percent("much").is_err());
-    }
-
-    #[test]
-    fn a_level_is_a_number_a_size_or_a_name() {
-        let level = |text: &str| parse_level(text).map(|(_, level)| level);
-        assert_eq!(level("threads=4"), Ok(Level::Number(4)));
-        assert_eq!(level("block_size=4KiB"), Ok(Level::Number(4096)));
-        assert_eq!(level("call=getpid"), Ok(Level::Choice("getpid".into())));
-        assert!(level("getpid").is_err());
-    }
-}

@@ -18,9 +18,7 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     }
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
     let mut analysis = judged.analysis();
-    let store = stored::open_if_there(common)?;
-    stored::add_settings_of_system(&mut analysis, store.as_ref())?;
-    drop(store);
+    stored::add_settings_of_system(&mut analysis, common)?;
     let advice = &analysis.advice;
     if arguments.save {
         let path = ::advice::default_path()?;
@@ -85,8 +83,8 @@ fn comparison(
     Ok(*comparison)
 }
 
-/// The newest runs that are asked for a setting: a trial is a run as well.
-const RUNS_ASKED: usize = 20;
+/// The number of the newest runs that are searched for a setting. Some may be trials, which advise nothing.
+const RUNS_SEARCHED: usize = 20;
 
 /// The trial of a setting that the run advises, its usual and its advised value, and what to do.
 fn advised(
@@ -96,7 +94,7 @@ fn advised(
 ) -> Result<(Trial, [String; 2], String)> {
     let mut all = kernel_settings::names(&arguments.dir);
     let mut known = Vec::new();
-    for run in asked(arguments, common)? {
+    for run in runs_to_search(arguments, common)? {
         let mut judged = stored::judged(common, &run, Sharing { redact: false })?;
         let Analysis { advice, guides, .. } = judged.analysis();
         let guide = guides
@@ -118,15 +116,15 @@ fn advised(
 }
 
 /// The run that is named, or the newest ones.
-fn asked(arguments: &Advise, common: &Common) -> Result<Vec<String>> {
+fn runs_to_search(arguments: &Advise, common: &Common) -> Result<Vec<String>> {
     if arguments.run != "latest" {
         return Ok(vec![arguments.run.clone()]);
     }
     let store = stored::open_if_there(common)?;
     let runs = store.map_or_else(|| Ok(Vec::new()), |store| store.runs())?;
     let newest = stored::newest_first(runs.iter());
-    let asked = newest.iter().take(RUNS_ASKED);
-    Ok(asked.map(ToString::to_string).collect())
+    let newest = newest.iter().take(RUNS_SEARCHED);
+    Ok(newest.map(ToString::to_string).collect())
 }
 
 /// True if a file is advice, of any format.

@@ -65,7 +65,7 @@ impl Live<'_> {
             self.show_glance(&analysis, self.glance_before == Some(pass));
         }
         if let Some((page, number)) = page {
-            stored::add_settings_of_system(&mut analysis, Some(&store))?;
+            stored::add_settings_of_system(&mut analysis, self.common)?;
             machines::add_to(&mut analysis, self.common);
             let to = (self.common, &self.progress.voice);
             page.write(&analysis, number, to, &self.stop)?;

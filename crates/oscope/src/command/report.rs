@@ -12,11 +12,9 @@ pub fn execute(written: &Written, common: &Common) -> Result<Exit> {
     let target = Target::for_document("a page", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let mut analysis = judged.analysis();
-    let store = stored::open_if_there(common)?;
-    stored::add_settings_of_system(&mut analysis, store.as_ref())?;
+    stored::add_settings_of_system(&mut analysis, common)?;
     machines::add_to(&mut analysis, common);
     let page = page::render(&analysis)?;
-    drop(store);
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)
 }

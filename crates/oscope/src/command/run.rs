@@ -72,8 +72,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let mut steps = Vec::new();
     if let Some(last) = measured.last_mut() {
         let mut analysis = last.judged.analysis();
-        let store = stored::open_if_there(common)?;
-        stored::add_settings_of_system(&mut analysis, store.as_ref())?;
+        stored::add_settings_of_system(&mut analysis, common)?;
         machines::add_to(&mut analysis, common);
         let stop = Watch::stopped_by(sessions.interrupt.flag());
         let to = (common, &sessions.voice);

@@ -100,7 +100,7 @@ fn module(source: &Path, file: &Path) -> Module {
 struct File {
     used: Vec<Vec<String>>,
     /// Re-exported names, and the paths they come from.
-    handed_on: BTreeMap<String, Vec<String>>,
+    reexported: BTreeMap<String, Vec<String>>,
 }
 
 impl File {
@@ -110,7 +110,7 @@ impl File {
         paths.visit_file(&syn::parse_file(&text).expect("it compiles"));
         Self {
             used: paths.found,
-            handed_on: paths.handed_on,
+            reexported: paths.reexported,
         }
     }
 }
@@ -137,7 +137,7 @@ fn home<'m>(
     let Some(name) = path.get(found.len()) else {
         return Some(found);
     };
-    match file.handed_on.get(name) {
+    match file.reexported.get(name) {
         Some(from) if found != module => home(found, from, files),
         _ => Some(found),
     }
@@ -170,7 +170,7 @@ fn absolute(module: &Module, path: &[String]) -> Option<Module> {
 #[derive(Default)]
 struct Paths {
     found: Vec<Vec<String>>,
-    handed_on: BTreeMap<String, Vec<String>>,
+    reexported: BTreeMap<String, Vec<String>>,
 }
 
 impl Paths {
@@ -191,7 +191,7 @@ impl Paths {
         if is_private {
             self.found.push(path);
         } else {
-            self.handed_on.insert(name, path);
+            self.reexported.insert(name, path);
         }
     }
 }

@@ -70,7 +70,7 @@ fn every_crate_uses_those_below_it() {
 }
 
 #[test]
-fn libraries_that_stand_alone_use_nothing_of_the_house() {
+fn libraries_for_other_programs_use_no_crate_of_oscope() {
     let packages = packages();
     for alone in ["uthread", "oscope-platform", "oscope-kernels"] {
         for (dependency, _) in &packages[alone] {

@@ -9,6 +9,7 @@
 //! - `sql STATEMENT` changes the store.
 //! - `edit FILE` sets values of a JSON file: `/run/header/name = after`.
 //! - `make WHAT` makes runs of known contents, as [`made`] describes.
+//! - `mount ARGUMENTS FOLDER` mounts a file system, as mount(8) does; without the right to it, it skips the rest.
 //! - `receive OPTIONS` starts `oscope receive`, with its address in `$TO`; `received` waits for its end.
 //! - `-- ` begins a remark.
 //!
@@ -34,7 +35,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Output;
-use testing::Command;
+use testing::{Command, Mounted};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -52,8 +53,8 @@ macro_rules! files {
 }
 
 files! {
-    ab commands compare damage documents files fleet judged labs outputs references
-    reproduce runs stores terminals transfers
+    ab commands compare damage disks documents files fleet judged labs outputs references
+    reproduce runs signals stores terminals transfers
 }
 
 #[test]
@@ -155,6 +156,7 @@ struct Case {
     /// The variables that its steps set.
     made: Vec<(String, String)>,
     receiver: Option<Receiver>,
+    mounted: Vec<Mounted>,
 }
 
 impl Case {
@@ -163,6 +165,7 @@ impl Case {
             folder,
             made: Vec::new(),
             receiver: None,
+            mounted: Vec::new(),
         }
     }
 
@@ -187,6 +190,15 @@ impl Case {
                 }
                 "edit" => made::edit(&self.folder.join(rest), &below),
                 "make" => self.made.extend(made::make(&self.folder, rest)),
+                "mount" => {
+                    let rest = self.with_folder(rest);
+                    let words: Vec<&str> = rest.split(' ').collect();
+                    let (folder, arguments) = words.split_last().expect("a folder");
+                    match Mounted::new(arguments, &self.folder.join(folder)) {
+                        Some(mounted) => self.mounted.push(mounted),
+                        None => return Ok(()),
+                    }
+                }
                 "receive" => {
                     // The one before ends first.
                     self.receiver = None;

@@ -55,7 +55,7 @@ fn check(experiment: &str, metrics: &[&str]) {
 }
 
 #[test]
-fn processes_and_threads() {
+fn processes_and_threads_are_measured() {
     check("process.fork_size", &["cost"]);
     check("process.switch", &["switch", "pass", "alone"]);
     check("process.ipc", &["round_trip", "bandwidth"]);
@@ -66,7 +66,7 @@ fn processes_and_threads() {
 }
 
 #[test]
-fn memory() {
+fn memory_is_measured() {
     check("memory.latency", &["load"]);
     check("memory.tlb", &["load"]);
     check("memory.copy", &["copy"]);
@@ -76,7 +76,7 @@ fn memory() {
 }
 
 #[test]
-fn several_processors() {
+fn what_several_processors_share_is_measured() {
     match platform::placement::allowed_cpus() {
         Ok(cpus) if cpus.len() > 1 => {}
         _ => return eprintln!("skipped: there is only one processor"),
@@ -88,7 +88,7 @@ fn several_processors() {
 }
 
 #[test]
-fn pages_that_the_host_took_back() {
+fn pages_that_the_host_took_back_are_measured() {
     let is_guest = Machine::read().hypervisor.is_some();
     if is_guest && platform::memory::reports_free_pages() == Some(true) {
         let metrics = ["just_used", "after_idling", "taken_back"];
@@ -127,7 +127,7 @@ fn the_group_threads_is_measured_and_drawn() {
 }
 
 #[test]
-fn the_experiments_on_whole_files_run() {
+fn whole_files_are_measured() {
     let place = Place::new();
     let run = "run file.sum file.size file.engine --no-page --json --dir $scratch";
     let output = visit_each_point(&mut place.line(run));

@@ -1,7 +1,6 @@
-//! Runs on machines with other work: they stay within their limits, report their usage, and warn of
-//! work that they would disturb.
+//! Runs on machines with other work: they stay within their limits, and report their usage.
 
-use crate::common::{Place, end, json, list, scratch_files, start, under, visit};
+use crate::common::{Place, json, list, scratch_files, visit};
 use platform::clock::now_ns;
 use platform::process::{Exit, Worker, WorkerError, WorkerOptions};
 use serde_json::Value;
@@ -234,38 +233,4 @@ fn placements(process: u32) -> Vec<String> {
         Some(list.trim().to_owned())
     });
     statuses.collect()
-}
-
-/// True if the doctor lists this subject, with a text, among the work that a run would disturb.
-fn hurts(doctor: &[u8], subject: &str, text: &str) -> bool {
-    let checks = json(doctor);
-    let mut checks = checks.as_array().expect("a list").iter();
-    checks.any(|check| {
-        let found = check["found"].as_str().unwrap_or_default();
-        check["effect"] == "hurts" && check["subject"] == subject && found.contains(text)
-    })
-}
-
-#[test]
-fn a_disk_that_is_nearly_full_is_warned_of() {
-    let place = Place::new();
-    let small = place.directory("small");
-    let script = "mount -t tmpfs -o size=64m small \"$0\" \
-                  && head -c 61000000 /dev/zero > \"$0/filler\" && exec \"$@\"";
-    let wrapper = ["unshare", "--mount", "sh", "-c", script, &small];
-    let probe = under(&wrapper, &Command::new("true")).output();
-    if !probe.is_ok_and(|output| output.status.success()) {
-        return eprintln!("skipped: no file system can be mounted here");
-    }
-    let in_small = |line: &str| end(start(&mut under(&wrapper, &place.line(line))));
-    let (output, ..) = in_small("doctor --json --dir $small");
-    let is_found = hurts(&output.stdout, "disk", "which holds scratch files");
-    assert!(is_found, "{output:?}");
-    let (.., stderr) = in_small("run process.calls --budget 1s --no-page --dir $small");
-    let lines = stderr.lines();
-    let warnings: Vec<_> = lines
-        .filter(|it| it.contains("may hurt other work"))
-        .collect();
-    assert_eq!(warnings.len(), 1, "{stderr}");
-    assert!(warnings[0].contains("scratch files"), "{stderr}");
 }

@@ -2,7 +2,7 @@
 
 use crate::common::receiver::Receiver;
 use crate::common::{
-    LARGE_BUDGET, Mounted, Place, end, is_vague, json, list, printed, scratch_files, signal,
+    LARGE_BUDGET, Place, end, is_vague, json, list, printed, scratch_files, signal,
     visit_each_point,
 };
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
-use testing::{Process, joined};
+use testing::{Mounted, Process, joined};
 
 const TOKEN: &str = "a token that nobody should see";
 
@@ -91,42 +91,6 @@ fn a_receiver_that_measures_leaves_nothing_and_keeps_nothing() {
     assert_eq!(place.read("there/precious"), "precious");
 }
 
-/// Checks that nothing is measured, and that `reason` is recorded and printed.
-fn assert_skipped(place: &Place, address: &str, options: &str, reason: &str) {
-    let run = "run transfer --budget 4s --json --no-page --dir $scratch --to";
-    let mut run = place.line(&format!("{run} {address} {options}"));
-    let expected = format!("1 | 2> cannot be measured here | 2> {reason}");
-    let run = json(printed(&mut run, &expected).as_bytes());
-    let skipped = run["experiments"][0]["skipped"].to_string();
-    assert!(skipped.contains(reason), "{skipped}");
-    check!(place => "show | 0 | > {reason}");
-}
-
-#[test]
-fn a_receiver_that_is_not_there_or_does_not_measure_is_on_the_record() {
-    let place = Place::new();
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = free.local_addr().expect("it listens").to_string();
-    drop(free);
-    assert_skipped(&place, &address, "", "cannot connect to");
-    let nowhere = "no-such-host.invalid:5735";
-    assert_skipped(&place, nowhere, "", "cannot connect to");
-
-    let there = place.path("there");
-    let token = place.file("token", TOKEN);
-    place.file("wrong", "another token, as long as it");
-    let receiver = Receiver::start(&there, &["--measure", "--token-file", &token]);
-    for (options, reason) in [
-        ("", "wants a token"),
-        ("--token-file $wrong", "does not know the token"),
-        ("--token-file $nowhere", "/nowhere"),
-    ] {
-        assert_skipped(&place, &receiver.address, options, reason);
-    }
-    let keeper = Receiver::start(&there, &[]);
-    assert_skipped(&place, &keeper.address, "", "--measure");
-}
-
 #[test]
 fn a_receiver_of_another_version_is_named_as_such() {
     let place = Place::new();
@@ -141,7 +105,11 @@ fn a_receiver_of_another_version_is_named_as_such() {
         (answer[8], answer[10]) = (1, 1);
         socket.write_all(&answer).expect("it listens");
     });
-    assert_skipped(&place, &address, "", "another version");
+    let run = "run transfer --budget 4s --json --no-page --dir $scratch --to";
+    let mut run = place.line(&format!("{run} {address}"));
+    let run = json(printed(&mut run, "1 | 2> another version").as_bytes());
+    let skipped = run["experiments"][0]["skipped"].to_string();
+    assert!(skipped.contains("another version"), "{skipped}");
     joined("the old receiver", old);
 }
 
@@ -183,10 +151,12 @@ fn files_are_no_larger_than_the_receiver_accepts() {
 #[test]
 fn a_disk_that_fills_up_there_is_reported() {
     let place = Place::new();
-    let Some(disk) = Mounted::tmpfs(&place.path("there"), "size=8m") else {
+    let there = place.path("there");
+    let arguments = ["-t", "tmpfs", "-o", "size=8m", "tmpfs"];
+    let Some(_disk) = Mounted::new(&arguments, &there) else {
         return;
     };
-    let receiver = Receiver::start(&disk.point, &["--measure"]);
+    let receiver = Receiver::start(&there, &["--measure"]);
     let run = measuring(&place, &receiver);
     // The receiver had room when it was asked; now there is none, and removed files free none
     // either.

@@ -4,19 +4,14 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod ab;
 mod cases;
 mod experiments;
-mod faults;
-mod features;
 mod file_systems;
 mod gentle;
 mod lab;
 mod limits;
 mod links;
-mod live;
 mod readme;
 mod redact;
 mod resume;
 mod transfers;
-mod waiting;

@@ -39,13 +39,6 @@ impl Place {
         Self { root, store }
     }
 
-    /// An environment with this exported file as a run in its store.
-    pub fn with(file: &str) -> Self {
-        let place = Self::new();
-        check!(place => "import {file} | 0");
-        place
-    }
-
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
@@ -71,12 +64,6 @@ impl Place {
         self.name(name)
     }
 
-    /// Makes a named pipe here. Its path, as text.
-    pub fn pipe(&self, name: &str) -> String {
-        ends(Command::new("mkfifo").arg(self.path(name)), "0");
-        self.name(name)
-    }
-
     /// The text of a file here.
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -92,7 +79,7 @@ impl Place {
     }
 
     /// The program with the store of this environment.
-    pub fn oscope(&self, arguments: &[&str]) -> Command {
+    fn oscope(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
         command
             .arg("--store")
@@ -104,24 +91,11 @@ impl Place {
         command
     }
 
-    /// The same, with the words of a line: quotes keep words together, and outside of them `$NAME` is the
-    /// path NAME here.
+    /// The same, with the words of a line, in which `$NAME` is the path NAME here.
     pub fn line(&self, line: &str) -> Command {
-        let mut words = Vec::new();
-        let mut rest = line.trim();
-        while let Some(first) = rest.chars().next() {
-            let (word, others) = if let '\'' | '"' = first {
-                let (word, others) = rest[1..].split_once(first).expect("a closing quote");
-                (word.to_owned(), others)
-            } else {
-                let (word, others) = rest.split_once(' ').unwrap_or((rest, ""));
-                (self.with_paths(word), others)
-            };
-            words.push(word);
-            rest = others.trim_start();
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.oscope(&words)
+        let words = shlex::split(line).expect("the quotes are closed");
+        let words: Vec<String> = words.iter().map(|word| self.with_paths(word)).collect();
+        self.oscope(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn with_paths(&self, word: &str) -> String {
@@ -133,23 +107,12 @@ impl Place {
         })
     }
 
-    /// Runs each row of a table: `LINE | EXIT CODE | > TEXT | 2> TEXT`, as [`ends`] checks it. A line that
-    /// starts with a bar, or follows words without an exit code, continues the row above it.
+    /// Runs each row of a table: `LINE | EXIT CODE | > TEXT | 2> TEXT`, as [`ends`] checks it.
     #[track_caller]
     pub fn check(&self, table: &str) {
-        let mut rows: Vec<String> = Vec::new();
-        for line in table.lines().map(str::trim).filter(|it| !it.is_empty()) {
-            match rows.last_mut() {
-                Some(row) if line.starts_with("| ") || !row.contains(" | ") => {
-                    *row = format!("{row} {line}");
-                }
-                _ => rows.push(line.to_owned()),
-            }
-        }
-        for row in &rows {
-            // Spaces align the cells.
-            let cells: Vec<_> = row.split(" | ").map(str::trim_end).collect();
-            ends(&mut self.line(cells[0]), &cells[1..].join(" | "));
+        for row in table.lines().map(str::trim).filter(|it| !it.is_empty()) {
+            let (line, expected) = row.split_once(" | ").expect("an exit code");
+            ends(&mut self.line(line), expected);
         }
     }
 
@@ -328,12 +291,8 @@ pub const UNPROVEN: &str = concat!(
     "/../record/tests/fixtures/unproven.oscope.json"
 );
 
-/// The numbers of published reports, as runs that always exist.
+/// The numbers of a published report, as a run that always exists.
 pub const REPORT: &str = "reference:pentium4-2003-linux";
-pub const OTHER_REPORT: &str = "reference:pentium4-2003-windows";
-
-/// A run that is long enough to be disturbed.
-pub const LONG_RUN: &str = "run process.calls --profile thorough --no-page --dir $scratch";
 
 /// A budget that decides nothing: a run ends by its passes, or by the test.
 pub const LARGE_BUDGET: &str = "10min";
@@ -400,53 +359,6 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
         name.starts_with("oscope-scratch-")
     };
     entries.map(|it| it.path()).filter(is_scratch).collect()
-}
-
-/// A file system that a test has mounted.
-pub struct Mounted {
-    pub point: PathBuf,
-}
-
-impl Mounted {
-    /// One in memory. As for all of these: `None`, with the reason printed, if that is not possible.
-    pub fn tmpfs(point: &Path, options: &str) -> Option<Self> {
-        Self::mount(point, "tmpfs", options, "tmpfs")
-    }
-
-    /// One of this kind and size in a file next to `point`, made with these options.
-    pub fn image(point: &Path, kind: &str, options: &[&str], bytes: u64) -> Option<Self> {
-        let image = point.with_extension("image");
-        let file = fs::File::create(&image).expect("a file");
-        file.set_len(bytes).expect("a hole takes no room");
-        let mut mkfs = Command::new(format!("mkfs.{kind}"));
-        let made = mkfs.arg("-q").args(options).arg(&image).output();
-        if !made.is_ok_and(|made| made.status.success()) {
-            eprintln!("skipped: there is no mkfs.{kind} that works");
-            return None;
-        }
-        Self::mount(point, kind, "loop", text(&image))
-    }
-
-    pub fn mount(point: &Path, kind: &str, options: &str, source: &str) -> Option<Self> {
-        if !may("mounting") {
-            return None;
-        }
-        fs::create_dir_all(point).expect("a directory");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", kind, "-o", options, source]).arg(point);
-        let mounted = mount.output().is_ok_and(|output| output.status.success());
-        if !mounted {
-            eprintln!("skipped: this system does not mount {kind}");
-        }
-        let point = point.to_owned();
-        mounted.then_some(Self { point })
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.point).status();
-    }
 }
 
 /// True if this process has all rights; tests that need them print why they are skipped.

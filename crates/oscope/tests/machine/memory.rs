@@ -1,6 +1,7 @@
 //! Limited memory, temporary swap, and memory of several nodes: the results, and that nothing is
 //! left behind however a run ends.
 
+use crate::alone;
 use crate::common::{
     LARGE_BUDGET, Place, by_shell, ends, is_root, json, list, scratch_files, signal,
     visit_each_point, wait_until,
@@ -13,18 +14,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use testing::{Command, LONGEST_WAIT, Process};
 
 const MIB: u64 = 1 << 20;
 static NEVER: AtomicBool = AtomicBool::new(false);
-
-/// Swap belongs to the whole system: tests that create swap, or require none, take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn swaps() -> String {
     fs::read_to_string("/proc/swaps").unwrap_or_default()
@@ -75,7 +69,7 @@ fn block_size(point: &Value) -> Option<u64> {
 
 #[test]
 fn in_little_memory_blocks_are_cut() {
-    let _turn = turn();
+    let _alone = alone();
     let place = Place::new();
     let group = match MemoryGroup::create(256 * MIB, &place.scratch(), Duration::from_secs(5)) {
         Ok(group) => group,
@@ -100,6 +94,7 @@ fn in_little_memory_blocks_are_cut() {
 
 #[test]
 fn an_address_space_that_is_too_small_is_named() {
+    let _alone = alone();
     let place = Place::new();
     let limited = |kib: u32, arguments: &[&str]| {
         let limit = format!("ulimit -v {kib} && exec \"$0\" \"$@\"");
@@ -118,7 +113,7 @@ fn an_address_space_that_is_too_small_is_named() {
 
 #[test]
 fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
-    let _turn = turn();
+    let _alone = alone();
     let place = Place::new();
     if !makes_its_own_swap(&place) {
         return;
@@ -143,7 +138,7 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
 
 #[test]
 fn swap_made_for_an_interrupted_run_is_gone_with_it() {
-    let _turn = turn();
+    let _alone = alone();
     let place = Place::new();
     if !makes_its_own_swap(&place) {
         return;
@@ -180,7 +175,7 @@ fn in_swap(run: &Value) -> Vec<&Value> {
 
 #[test]
 fn without_rights_blocks_go_to_swap_on_request() {
-    let _turn = turn();
+    let _alone = alone();
     let place = Place::new();
     let Some(run) = bandwidth_without_rights(&place) else {
         return;
@@ -211,7 +206,7 @@ fn without_rights_blocks_go_to_swap_on_request() {
 
 #[test]
 fn without_rights_and_without_swap_the_rest_is_measured() {
-    let _turn = turn();
+    let _alone = alone();
     let place = Place::new();
     let Some(run) = bandwidth_without_rights(&place) else {
         return;
@@ -226,6 +221,7 @@ fn without_rights_and_without_swap_the_rest_is_measured() {
 
 #[test]
 fn memory_is_measured_from_each_node_to_each_or_the_question_does_not_arise() {
+    let _alone = alone();
     let nodes = node::all();
     let has_memory = |node: &&Node| node.available_bytes.is_some();
     let with_memory = nodes.iter().filter(has_memory).count();

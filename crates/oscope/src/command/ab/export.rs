@@ -41,8 +41,22 @@ pub fn contents(
     })
 }
 
-fn seconds(ns: Option<f64>) -> Option<f64> {
-    ns.map(|ns| ns / NS_PER_S)
+/// The times of a program, by their names.
+const TIMES: [(&str, fn(&Summary) -> Option<f64>); 7] = [
+    ("mean", |summary| summary.mean_ns),
+    ("stddev", |summary| summary.stddev_ns),
+    ("median", |summary| summary.median_ns),
+    ("user", |summary| summary.user_ns),
+    ("system", |summary| summary.system_ns),
+    ("min", |summary| summary.min_ns),
+    ("max", |summary| summary.max_ns),
+];
+
+/// Each of [`TIMES`] with its value in seconds.
+fn seconds(summary: &Summary) -> impl Iterator<Item = (&'static str, Option<f64>)> {
+    TIMES
+        .iter()
+        .map(|(name, time)| (*name, time(summary).map(|ns| ns / NS_PER_S)))
 }
 
 /// `--export-json`: times in seconds, one for each run.
@@ -50,19 +64,13 @@ fn json(programs: &[Program], summaries: &[Summary], runs: &[Runs]) -> Result<Ve
     let results = programs.iter().zip(summaries).zip(runs);
     let results: Vec<Value> = results
         .map(|((program, summary), runs)| {
-            let mut result = json!({
-                "command": command(program),
-                "mean": seconds(summary.mean_ns),
-                "stddev": seconds(summary.stddev_ns),
-                "median": seconds(summary.median_ns),
-                "user": seconds(summary.user_ns),
-                "system": seconds(summary.system_ns),
-                "min": seconds(summary.min_ns),
-                "max": seconds(summary.max_ns),
-                "times": column(runs, &|run| run.wall_ns as f64 / NS_PER_S),
-                "memory_usage_byte": column(runs, &|run| run.peak_bytes),
-                "exit_codes": column(runs, &|run| code_of(run.exit)),
-            });
+            let mut result = json!({ "command": command(program) });
+            for (name, time) in seconds(summary) {
+                result[name] = time.into();
+            }
+            result["times"] = column(runs, |run| (run.wall_ns as f64 / NS_PER_S).into());
+            result["memory_usage_byte"] = column(runs, |run| run.peak_bytes.into());
+            result["exit_codes"] = column(runs, |run| code_of(run.exit).into());
             if !program.parameters.is_empty() {
                 let parameters = program.parameters.iter();
                 let parameters: Map<String, Value> = parameters
@@ -79,7 +87,7 @@ fn json(programs: &[Program], summaries: &[Summary], runs: &[Runs]) -> Result<Ve
 }
 
 /// One number of each run.
-fn column<T>(runs: &Runs, read: &dyn Fn(&Run) -> T) -> Vec<T> {
+fn column(runs: &Runs, read: fn(&Run) -> Value) -> Value {
     runs.each.iter().map(read).collect()
 }
 
@@ -95,28 +103,17 @@ fn command(program: &Program) -> &str {
 /// `--export-csv`: one line for each program, times in seconds.
 fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
     let mut table = ::csv::Writer::from_writer(Vec::new());
-    let columns = [
-        "command", "mean", "stddev", "median", "user", "system", "min", "max",
-    ];
     let parameters = programs
         .first()
         .map_or(&[][..], |program| &program.parameters);
     let parameters = parameters
         .iter()
         .map(|(name, _)| format!("parameter_{name}"));
-    table.write_record(columns.map(str::to_owned).into_iter().chain(parameters))?;
+    let columns = std::iter::once("command").chain(TIMES.map(|(name, _)| name));
+    table.write_record(columns.map(str::to_owned).chain(parameters))?;
     for (program, summary) in programs.iter().zip(summaries) {
-        let times = [
-            summary.mean_ns,
-            summary.stddev_ns,
-            summary.median_ns,
-            summary.user_ns,
-            summary.system_ns,
-            summary.min_ns,
-            summary.max_ns,
-        ];
-        let times =
-            times.map(|time| seconds(time).map_or_else(String::new, |time| time.to_string()));
+        let times = seconds(summary)
+            .map(|(_, time)| time.map_or_else(String::new, |time| time.to_string()));
         let values = program.parameters.iter().map(|(_, value)| value.clone());
         let row = std::iter::once(command(program).to_owned()).chain(times);
         table.write_record(row.chain(values))?;

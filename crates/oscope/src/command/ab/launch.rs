@@ -98,11 +98,8 @@ impl Launcher {
     pub fn run(&self, program: &Program, variables: &Variables) -> Result<Option<Ended>> {
         let text = &program.command;
         let words = words_of(text, self.shell.as_deref())?;
-        let (stdout, stderr) = match &self.outputs[program.output] {
-            Output::Null => (Stream::Null, Stream::Pipe),
-            Output::Pipe => (Stream::Pipe, Stream::Pipe),
-            Output::Inherit => (Stream::Inherit, Stream::Inherit),
-            Output::Errors => (Stream::Errors, Stream::Inherit),
+        let stdout = match &self.outputs[program.output] {
+            Output::Stream(stream) => *stream,
             Output::File(file) => {
                 // Each run writes the file anew.
                 if file.metadata()?.is_file() {
@@ -110,8 +107,12 @@ impl Launcher {
                     let mut start = file;
                     start.rewind()?;
                 }
-                (Stream::File(file), Stream::Pipe)
+                Stream::File(file)
             }
+        };
+        let stderr = match stdout {
+            Stream::Inherit | Stream::Errors => Stream::Inherit,
+            _ => Stream::Pipe,
         };
         let stdin = self.stdin()?;
         let request = Request {
@@ -276,11 +277,7 @@ fn quoted(stderr: &str) -> String {
 
 /// Standard output of the programs.
 pub enum Output {
-    Null,
-    Pipe,
-    Inherit,
-    /// Standard error, where standard output carries data of oscope.
-    Errors,
+    Stream(Stream<'static>),
     File(File),
 }
 
@@ -297,15 +294,10 @@ impl Output {
     fn open(path: &Path, arguments: &Ab, has_data: bool) -> Result<Self> {
         let is_inherited = arguments.programs.show_output || is_inherited(path);
         Ok(match path.to_str() {
-            _ if is_inherited => {
-                if has_data {
-                    Self::Errors
-                } else {
-                    Self::Inherit
-                }
-            }
-            Some("null") => Self::Null,
-            Some("pipe") => Self::Pipe,
+            _ if is_inherited && has_data => Self::Stream(Stream::Errors),
+            _ if is_inherited => Self::Stream(Stream::Inherit),
+            Some("null") => Self::Stream(Stream::Null),
+            Some("pipe") => Self::Stream(Stream::Pipe),
             _ => {
                 let file = open_file(path)?;
                 // Under another name, too: each run writes it anew.

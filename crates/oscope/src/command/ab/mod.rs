@@ -398,7 +398,7 @@ mod tests {
     use instrument::quantity::Nanoseconds;
 
     #[test]
-    fn what_fits_is_announced() {
+    fn the_announcement_names_the_runs_that_fit_into_the_time() {
         for (budget_s, runs, round_s, expected) in [
             (None, None, 0.01, "at most about 30 s"),
             (None, None, 10.0, "at most 12 runs of each in about 2.0 min"),

@@ -283,6 +283,10 @@ mod tests {
                 "-L n 1,2 -P m 0 0.5 -D 0.5 -- 'x {n} {m}'",
                 &["x 1 0.0", "x 1 0.5", "x 2 0.0", "x 2 0.5"],
             ),
+            (r"--parameter 'n=a\,b,c=d' 'x {n}'", &["x a,b", "x c=d"]),
+            ("-P n 0 0.3 -D 0.1 x{n}", &["x0.0", "x0.1", "x0.2", "x0.3"]),
+            ("-P n -1 1 -D 0.75 x{n}", &["x-1.00", "x-0.25", "x0.50"]),
+            ("-P n 5 5 -D 2 x{n}", &["x5"]),
             // A value is filled in once.
             (
                 "--parameter a={b},x --parameter b=1,2 'echo {a} {b} {c} {'",

@@ -457,7 +457,7 @@ fn remarks(programs: &[Program], compared: &Compared, launcher: &Launcher) -> Ve
     for (Program { name, .. }, runs) in programs.iter().zip(&compared.runs) {
         let all_runs = counted(runs.each.len(), "run");
         if runs.failures > 0 {
-            let ends: Vec<String> = runs.failed_with.iter().map(ToString::to_string).collect();
+            let ends: Vec<String> = runs.failed_with.values().map(ToString::to_string).collect();
             let apart = runs.medians_by_end().map_or_else(String::new, |medians| {
                 let [failed, others] = medians.map(|ns| time(Some(ns), compared.unit));
                 format!(": their median is {failed}, that of the others {others}")

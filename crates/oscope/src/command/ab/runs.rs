@@ -12,6 +12,7 @@ use platform::process::Exit;
 use platform::program::Ran;
 use platform::usage::Usage;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One timed run of a program.
 #[derive(Clone, Debug)]
@@ -121,8 +122,8 @@ pub struct Runs {
     pub each: Vec<Run>,
     /// Number of runs that failed.
     pub failures: usize,
-    /// The ends of these runs, each once, in order of their codes.
-    pub failed_with: Vec<Exit>,
+    /// The ends of these runs, by their codes.
+    pub failed_with: BTreeMap<i32, Exit>,
     /// Number of further runs that the time limit ended.
     pub over_limit: usize,
     /// The CPU time, faults and context switches of all runs.
@@ -147,13 +148,8 @@ impl Runs {
         });
         if !timed.is_success {
             self.failures += 1;
-            let code = code_of(finished.exit);
-            let place = self
-                .failed_with
-                .binary_search_by_key(&code, |exit| code_of(*exit));
-            if let Err(place) = place {
-                self.failed_with.insert(place, finished.exit);
-            }
+            self.failed_with
+                .insert(code_of(finished.exit), finished.exit);
         }
         self.over_limit += timed.over_limit;
         self.usage += finished.usage;
@@ -316,6 +312,7 @@ mod tests {
         assert_eq!(runs.peak_bytes, Some(30));
         let usage = runs.usage;
         assert_eq!((usage.user_ns, usage.system_ns, runs.leftovers), (8, 4, 4));
-        assert_eq!(runs.failed_with, [Exit::Code(2), Exit::Code(9)]);
+        let ends: Vec<Exit> = runs.failed_with.into_values().collect();
+        assert_eq!(ends, [Exit::Code(2), Exit::Code(9)]);
     }
 }

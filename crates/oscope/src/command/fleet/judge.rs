@@ -83,7 +83,7 @@ fn gather(paths: &[PathBuf], only: &[String]) -> Result<(Gathering, bool)> {
     Ok((runs, unread.is_empty()))
 }
 
-/// Reads the runs in `files`, several at a time, and hands each to `take` with the index of its file.
+/// Reads the runs in `files`, several at a time, and passes each to `take` with the index of its file.
 fn read_all(
     files: &[NodeFile],
     only: &[String],

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 use instrument::quantity::Nanoseconds;
 use platform::job::{Job, JobError, Published};
 use platform::signal::Interrupt;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -249,34 +249,18 @@ pub struct Next {
     pub experiments: Vec<String>,
 }
 
-/// A message with the version of the program that sent it.
-#[derive(Serialize, Deserialize)]
-struct Envelope<T> {
-    version: String,
-    message: T,
-}
-
-/// The part of a message that all versions can read.
-#[derive(Deserialize)]
-struct Sender {
-    version: String,
-}
-
-/// A message as bytes.
+/// A message as bytes, with the version of the program that sent it.
 fn written<T: Serialize>(message: T) -> Result<Vec<u8>> {
-    Ok(serde_json::to_vec(&Envelope {
-        version: VERSION.to_owned(),
-        message,
-    })?)
+    Ok(serde_json::to_vec(&(VERSION, message))?)
 }
 
 /// A message from bytes. A message that cannot be read names the version of its sender, if it is another.
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    let envelope: serde_json::Result<Envelope<T>> = serde_json::from_slice(bytes);
-    envelope.map(|it| it.message).map_err(|error| {
+    let read: serde_json::Result<(String, T)> = serde_json::from_slice(bytes);
+    read.map(|(_, message)| message).map_err(|error| {
         let error = anyhow!(error);
-        match serde_json::from_slice::<Sender>(bytes) {
-            Ok(Sender { version }) if version != VERSION => error.context(format!(
+        match serde_json::from_slice::<(String, IgnoredAny)>(bytes) {
+            Ok((version, _)) if version != VERSION => error.context(format!(
                 "its answer cannot be read: it runs oscope {version}, and this is oscope {VERSION}"
             )),
             _ => error.context("its answer cannot be read"),
@@ -291,11 +275,11 @@ mod tests {
 
     #[test]
     fn a_message_of_another_version_names_both_versions() {
-        let bytes = br#"{"version":"99.1.0","message":{"riddle":1}}"#;
+        let bytes = br#"["99.1.0",{"riddle":1}]"#;
         let line = words(&read::<Answer>(bytes).unwrap_err());
         assert!(line.contains("it runs oscope 99.1.0"), "{line}");
         assert!(line.contains(env!("CARGO_PKG_VERSION")), "{line}");
-        let line = words(&read::<Answer>(b"{\"ver").unwrap_err());
+        let line = words(&read::<Answer>(b"[\"0.").unwrap_err());
         assert!(line.starts_with("its answer cannot be read: EOF"), "{line}");
     }
 }

@@ -9,7 +9,7 @@ use crate::exit::{Exit, refuse, words};
 use crate::output::{self, harmless, on_one_line};
 use crate::style;
 use crate::target::{Target, publish};
-use ::network::{Answerer, Invitation, Measured, Pair, Peer, addresses, addresses_of, rounds};
+use ::network::{Answerer, Invitation, Measured, Pair, Peer, addresses, rounds};
 use anyhow::Result;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::random::Random;
@@ -58,11 +58,8 @@ fn present(member: &Member<'_, Arguments>) -> (Option<Answerer>, Present) {
         if member.job.rank_on_node()? > 0 {
             return Ok(None);
         }
-        let addresses = match &member.arguments.interface {
-            Some(name) => addresses_of(name),
-            None => addresses(),
-        };
-        Ok(Some(Answerer::start(&addresses?)?))
+        let addresses = addresses(member.arguments.interface.as_deref())?;
+        Ok(Some(Answerer::start(&addresses)?))
     };
     match started() {
         Ok(Some(answerer)) => {

@@ -1,6 +1,7 @@
 //! Runs of known contents, which steps of the tables make in the folder of their case:
 //!
 //! - `six-passes FILE ID`: a run without checksums, under this id, with a process in each of six passes.
+//! - `logged-store FOLDER`: a store whose newest run is only in its write-ahead log, as after a kill. `$STORE` is its file.
 //! - `session FILE FACTOR [PROCESS...]`: a run of eight calls that take FACTOR times as long as usual, and in each
 //!   process as many times that.
 //! - `side NAME FACTOR`: three sessions around FACTOR, whose files are `$NAME`.
@@ -14,6 +15,7 @@
 
 use crate::common::{REPORT, UNPROVEN, in_six_passes, printed, program};
 use flate2::read::GzDecoder;
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::Path;
@@ -41,6 +43,11 @@ pub(super) fn make(folder: &Path, words: &str) -> Option<(String, String)> {
             let run = fs::read_to_string(UNPROVEN).expect("a run");
             let made = in_six_passes(&run, id);
             fs::write(folder.join(file), made).expect("there is room");
+        }
+        ["logged-store", place] => {
+            let store = folder.join(place).join("oscope.db");
+            write_logged_store(&store, &folder.join("run.json"));
+            return Some(("STORE".to_owned(), store.display().to_string()));
         }
         ["session", file, factor, ..] => {
             let processes: Vec<f64> = words[3..].iter().map(|word| number(word)).collect();
@@ -91,6 +98,34 @@ pub(super) fn make(folder: &Path, words: &str) -> Option<(String, String)> {
         _ => panic!("nothing of this kind is made: {words:?}"),
     }
     None
+}
+
+/// Makes a store with a run called `kept in the log`, from a file of this name.
+fn write_logged_store(store: &Path, file: &Path) {
+    let import = |run: &Value| {
+        write(file, run);
+        let mut import = Command::new(program());
+        import.arg("--store").arg(store).arg("import").arg(file);
+        printed(&mut import, "0");
+    };
+    import(&TEMPLATE);
+    // An open reader keeps SQLite from moving the log into the store.
+    let reader = Connection::open(store).expect("a store");
+    let tables = reader.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+    tables.expect("it can be read");
+    let mut run = TEMPLATE.clone();
+    run["run"]["header"]["id"] = format!("{:032x}", fnv("kept")).into();
+    run["run"]["header"]["name"] = "kept in the log".into();
+    import(&run);
+    let files = [store.to_owned(), store.with_extension("db-wal")];
+    let before = files
+        .each_ref()
+        .map(|file| fs::read(file).expect("it is there"));
+    // The end of the last connection moves it.
+    drop(reader);
+    for (file, bytes) in files.iter().zip(before) {
+        fs::write(file, bytes).expect("there is room");
+    }
 }
 
 /// Sets values in a file of JSON: `/run/header/name = after`.
