@@ -9,6 +9,7 @@ use crate::estimates::{grade, ratios_within, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::file;
 use crate::judging::below_from;
+use crate::listing::{LISTING, NAMED, is_listed, usual};
 use crate::prelude::*;
 use instrument::curve::{Onset, Open};
 use instrument::figure::Mark;
@@ -16,14 +17,6 @@ use instrument::statistics::random::Random;
 use platform::block_io::read_exact_at;
 use platform::file::{OpenMode, open_read_write};
 use std::io::{Read, Seek, SeekFrom};
-
-pub(super) const LISTING: AxisOf<Listing> = AxisOf::new("listing", "listing");
-
-/// The report's listing, where that differs.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Listing {
-    AsPrinted,
-}
 
 /// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
@@ -84,7 +77,7 @@ impl Experiment for InRandomOrder {
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[LISTING.only_if_named(&["as printed"])] }
+        &[NAMED]
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
@@ -98,9 +91,7 @@ impl Experiment for InRandomOrder {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        let listing = point.get(LISTING.name());
-        let listing = listing.map(|_| point.level(LISTING)).transpose()?;
-        measure(sampler, file, point.level(CHUNK_SIZE)?, listing)
+        measure(sampler, file, point.level(CHUNK_SIZE)?, is_listed(point))
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -192,17 +183,12 @@ pub(super) const OF_RANDOM: CacheMetrics = CacheMetrics::new(
     ["random_from_storage", "read from storage, random"],
 );
 
-/// The points of the usual loop.
-fn usual<'r>(results: &Results<'r>) -> Results<'r> {
-    results.only(|point| point.get(LISTING.name()).is_none())
-}
-
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
     mut file: ScratchFile,
     Bytes(chunk_size): Bytes,
-    listing: Option<Listing>,
+    is_listed: bool,
 ) -> Result<(), MeasureError> {
     let mut buffer = super::buffer(chunk_size as usize)?;
     let chunk = buffer.as_mut_slice();
@@ -210,7 +196,7 @@ pub(super) fn measure(
     let in_order: Vec<u64> = (0..file.len / chunk_size).map(|n| n * chunk_size).collect();
     let mut shuffled = in_order.clone();
     let mut random = Random::new(sampler.seed());
-    if listing.is_some() {
+    if is_listed {
         let last = in_order.last().copied().unwrap_or_default() as usize;
         shuffled.fill_with(|| random.below(last + 1) as u64);
     } else {
@@ -226,7 +212,7 @@ pub(super) fn measure(
         let cold = (&mut chiller, &mut file);
         evidence.of_cold_passes(sampler, (metric, bytes), cold, |file| {
             let mut offsets = offsets.iter();
-            if listing.is_none() {
+            if !is_listed {
                 return offsets.try_for_each(|at| Ok(read_exact_at(&file.file, chunk, *at)?));
             }
             let mut opened = open_read_write(&file.path, OpenMode::Synchronous)?;
@@ -251,6 +237,7 @@ pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
+    use crate::listing::Listing;
     use crate::made_up::{count, measure, values};
 
     #[test]

@@ -7,6 +7,7 @@ use crate::estimates::{ratio, ratios};
 use crate::judging::{
     ALMOST, about, alike, decided, exceeds, extremes, larger_along, larger_by, throughout,
 };
+use crate::listing::{listed, usual};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -27,8 +28,8 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 3: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
         experiments: &[BANDWIDTH],
         test: |evidence| {
-            let read = rates(evidence, READ)?;
-            let ratios = ratios(&read, &rates(evidence, WRITE)?);
+            let results = usual(evidence.of(BANDWIDTH)?);
+            let ratios = ratios(&rates(&results, READ)?, &rates(&results, WRITE)?);
             larger_along("blocks of ", &ratios, |[least, most]| {
                 sentence!("Reading is {least} to {most} as fast as writing.")
             })
@@ -40,8 +41,9 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 3: 2888 against 1265 MB/s",
         experiments: &[BANDWIDTH],
         test: |evidence| {
-            let [one, other] = cache_and_memory(evidence, READ)?;
-            larger_by(2.0, one, other, |ratio| of_both(one, other, ratio))
+            of_cache_and_memory(evidence, READ, |one, other| {
+                larger_by(2.0, one, other, |ratio| of_both(one, other, ratio))
+            })
         },
     },
     Claim {
@@ -129,9 +131,10 @@ fn about_times(
     metric: Metric<&'static str>,
     times: f64,
 ) -> Option<Judgement> {
-    let [one, other] = cache_and_memory(evidence, metric)?;
-    about(times, ALMOST, one, other, |ratio| {
-        of_both(one, other, ratio)
+    of_cache_and_memory(evidence, metric, |one, other| {
+        about(times, ALMOST, one, other, |ratio| {
+            of_both(one, other, ratio)
+        })
     })
 }
 
@@ -143,17 +146,24 @@ fn of_both(cache: &Estimate, memory: &Estimate, ratio: Quantity) -> Sentence {
     )
 }
 
-/// The rates of the same two blocks by which `oscope reproduce` gives the report's ratios.
-fn cache_and_memory<'a>(
-    evidence: &Evidence<'a>,
+/// Judges by the rates of the same two blocks by which `oscope reproduce` gives the report's ratios: of its listing
+/// if that was measured, else of the usual loops.
+fn of_cache_and_memory(
+    evidence: &Evidence<'_>,
     metric: Metric<&'static str>,
-) -> Option<[&'a Estimate; 2]> {
-    let curve = rates(evidence, metric)?;
-    let at = |size: Bytes| {
-        let found = curve.iter().find(|(block, _)| *block == size);
-        found.map(|(_, rate)| *rate)
-    };
-    Some([at(IN_CACHE)?, at(IN_MEMORY)?])
+    judge: impl Fn(&Estimate, &Estimate) -> Option<Judgement>,
+) -> Option<Judgement> {
+    let results = evidence.of(BANDWIDTH)?;
+    [listed(results), usual(results)]
+        .iter()
+        .find_map(|results| {
+            let curve = rates(results, metric)?;
+            let at = |size: Bytes| {
+                let found = curve.iter().find(|(block, _)| *block == size);
+                found.map(|(_, rate)| *rate)
+            };
+            judge(at(IN_CACHE)?, at(IN_MEMORY)?)
+        })
 }
 
 /// The variation of the rate between blocks that fit the cache, at the lowest and the highest optimisation.
@@ -178,10 +188,9 @@ fn noisier_at_low_optimisation(evidence: &Evidence<'_>) -> Option<Judgement> {
 }
 
 /// Rates by block size in base pages.
-fn rates<'a>(
-    evidence: &Evidence<'a>,
+fn rates<'r>(
+    results: &'r Results,
     metric: Metric<&'static str>,
-) -> Option<Vec<(Bytes, &'a Estimate)>> {
-    let results = evidence.of(BANDWIDTH)?;
+) -> Option<Vec<(Bytes, &'r Estimate)>> {
     Some(curve(results, metric, Pages::base(results.machine)?))
 }

@@ -85,7 +85,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
 /// leaves out, and again with more time those that a run did not reach.
 fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exit)> {
     let mut exit = Exit::Done;
-    let mut runs: BTreeMap<(String, bool), i32> = BTreeMap::new();
+    let mut runs: BTreeMap<Vec<String>, i32> = BTreeMap::new();
     loop {
         let reproduced = reproduction(arguments, common)?;
         let times_run = |words: &[String]| runs.get(&subject(words)).copied().unwrap_or(0);
@@ -118,10 +118,19 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
     }
 }
 
-/// The experiment of a command `run EXPERIMENT …`, and true if it chooses points.
-fn subject(words: &[String]) -> (String, bool) {
-    let experiment = words.get(1).cloned().unwrap_or_default();
-    (experiment, words.iter().any(|word| word == "--at"))
+/// The experiment of a command `run EXPERIMENT …`, and the names of its options, by which it is whole, longer or of
+/// chosen points.
+fn subject(words: &[String]) -> Vec<String> {
+    let options = words.iter().skip(2).step_by(2);
+    let mut subject: Vec<String> = words
+        .iter()
+        .skip(1)
+        .take(1)
+        .chain(options)
+        .cloned()
+        .collect();
+    subject.dedup();
+    subject
 }
 
 /// True if a file of this name is a page.
@@ -151,6 +160,10 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         failed.extend(unmet(&choice, arguments));
     }
     let results: Vec<_> = runs.iter().flat_map(Run::results).collect();
+    let incomplete = match arguments.of.is_empty() {
+        true => incomplete(&choice, runs, &setting(arguments, Profile::Standard)),
+        false => Vec::new(),
+    };
     let measured = Measured {
         results: &results,
         together: &all.as_ref().map_or(Vec::new(), Run::results),
@@ -158,6 +171,7 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         is_windows_alone: others.is_empty() && !foreign.is_empty(),
         failed: &failed,
         caution: caution.as_deref(),
+        incomplete: &incomplete,
     };
     Ok(Reproduction::new(&choice, &measured))
 }
@@ -177,6 +191,28 @@ fn unmet(choice: &Choice, arguments: &Reproduce) -> Vec<Failed> {
         missing.collect::<Vec<_>>()
     };
     choice.experiments().into_iter().flat_map(of).collect()
+}
+
+/// The experiments of which the standard profile plans points that none of these runs has tried.
+fn incomplete(choice: &Choice, runs: &[Run], standard: &Setting) -> Vec<&'static str> {
+    let records = || runs.iter().flat_map(|run| &run.experiments);
+    let has_tried = |id: &str, point: &Point| {
+        records()
+            .filter(|record| record.definition.id == id)
+            .any(|record| {
+                let mut measured = record.points.iter();
+                let mut failures = record.failures();
+                record.skipped.is_some()
+                    || measured.any(|it| it.point == *point && !it.batches.is_empty())
+                    || failures.any(|(it, failure)| it == point && failure != Failure::NotReached)
+            })
+    };
+    let is_incomplete = |id: &&str| {
+        let planned = experiments::find(id).map_or(Vec::new(), |it| it.points(standard));
+        planned.iter().any(|point| !has_tried(id, point))
+    };
+    let ids = choice.experiments().into_iter();
+    ids.filter(is_incomplete).collect()
 }
 
 /// The points that a run could not measure, with the reasons; not those for which its time was too short.
@@ -234,6 +270,7 @@ fn setting(arguments: &Reproduce, profile: Profile) -> Setting {
 
 #[cfg(test)]
 mod tests {
+    use super::{incomplete, subject};
     use crate::{selection, setting};
     use experiments::RemoteDirectory;
     use instrument::experiment::Experiment;
@@ -241,8 +278,9 @@ mod tests {
     use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};
     use instrument::point::{Level, Point};
+    use record::{PointRecord, Run};
     use report::reference;
-    use report::reproduce::tables;
+    use report::reproduce::{Choice, Report, tables};
     use std::collections::BTreeMap;
     use std::path::Path;
 
@@ -336,6 +374,51 @@ mod tests {
             let levels = [("chunk_size".to_owned(), refused)];
             assert!(selection::at(&experiments, &levels, &setting).is_err());
         }
+    }
+
+    #[test]
+    fn an_experiment_is_incomplete_until_each_point_of_the_standard_plan_was_tried() {
+        let standard = Setting {
+            profile: Profile::Standard,
+            ..able()
+        };
+        let choice = Choice {
+            report: Some(Report::D),
+            place: None,
+        };
+        let mut run = reference::ALL[0].run();
+        let experiment = experiments::find("threads.lock").expect("it exists");
+        let mut record = run.experiments.remove(0);
+        let tried = record.points.remove(0);
+        record.definition = experiment.definition();
+        record.points = (experiment.points(&standard).into_iter())
+            .map(|point| PointRecord {
+                point,
+                ..tried.clone()
+            })
+            .collect();
+        run.experiments = vec![record];
+        let is_incomplete = |run: &Run| {
+            incomplete(&choice, std::slice::from_ref(run), &standard).contains(&"threads.lock")
+        };
+        assert!(!is_incomplete(&run));
+        // Its time was used up before its turn.
+        run.experiments[0].points[3].batches.clear();
+        run.experiments[0].points[3].closing = None;
+        assert!(is_incomplete(&run));
+        run.experiments[0].skipped = Some("not here".into());
+        assert!(!is_incomplete(&run));
+    }
+
+    #[test]
+    fn whole_longer_and_chosen_measurements_of_an_experiment_are_tried_apart() {
+        let of = |line: &str| subject(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let whole = of("run file.sum");
+        let longer = of("run file.sum --profile standard");
+        let chosen = of("run file.sum --profile standard --at threads=3 --at state=warm");
+        assert_ne!(whole, longer);
+        assert_ne!(longer, chosen);
+        assert_eq!(chosen, of("run file.sum --profile standard --at threads=4"));
     }
 
     #[test]

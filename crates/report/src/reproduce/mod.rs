@@ -51,6 +51,8 @@ pub struct Reproduction {
     pub claims: Vec<(Report, &'static Claim, Judgement)>,
     /// Experiments of these claims that no run has.
     unmeasured: Vec<Wanted>,
+    /// Experiments with points that only the standard profile plans, which a claim may need.
+    incomplete: Vec<&'static str>,
     /// The model of the processor here.
     pub machine: String,
     /// A caution about a run that it was judged by.
@@ -211,6 +213,8 @@ pub struct Measured<'a> {
     pub failed: &'a [Failed],
     /// A caution about one of the runs.
     pub caution: Option<&'a str>,
+    /// The experiments of which the standard profile plans points that no run has tried.
+    pub incomplete: &'a [&'static str],
 }
 
 impl Reproduction {
@@ -235,12 +239,20 @@ impl Reproduction {
         let needed = choice.claims().flat_map(|(_, claim)| claim.experiments);
         let unmeasured = needed.filter(|id| !here.has(id));
         let unmeasured = unmeasured.filter_map(|id| here.missing_whole(id).wanted);
+        let open = (choice.claims()).filter(|(_, claim)| !claim.is_measured(&evidence));
+        let of_open = open.flat_map(|(_, claim)| claim.experiments.iter().copied());
+        let mut incomplete: Vec<&str> = of_open
+            .filter(|id| here.has(id) && measured.incomplete.contains(id))
+            .collect();
+        incomplete.sort_unstable();
+        incomplete.dedup();
         Self {
             tables: chosen.map(judged).collect(),
             claims: (choice.claims())
                 .map(|(report, claim)| (report, claim, claim.judge(&evidence)))
                 .collect(),
             unmeasured: unmeasured.collect(),
+            incomplete,
             machine: here.machine().to_owned(),
             caution: measured.caution.map(str::to_owned),
         }
@@ -317,7 +329,14 @@ impl Reproduction {
             }
             words
         };
-        self.wanted().into_iter().map(command).collect()
+        // The whole plan comes before points off it.
+        let of_claims = self.incomplete.iter().map(|id| {
+            let words = ["run", id, "--profile", "standard"];
+            words.map(str::to_owned).to_vec()
+        });
+        of_claims
+            .chain(self.wanted().into_iter().map(command))
+            .collect()
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::estimates::{extra_cost, found, grade, known, ratio, time_ns};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::listing::{listed, usual};
 use crate::memory::hierarchy;
 use crate::memory::pages::Pages;
 use crate::prelude::*;
@@ -27,27 +28,37 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let (results, listed) = (&usual(results), listed(results));
     let base = Pages::base(results.machine);
     let found = base.map_or_else(Vec::new, |base| {
         hierarchy::found(&curve(results, READ, base), results.machine)
     });
     let marks = hierarchy::marks(&found, results.machine);
+    let axes = || {
+        let bandwidth = logarithmic("bandwidth", Unit::BytesPerSecond);
+        (axis_of(BLOCK_SIZE), bandwidth)
+    };
     let figure = |metric: Metric<&'static str>, title: &str| {
         let series = Pages::of_machine(results.machine).map(|pages| {
             let levels = [PAGES.at(Backing::Pages(pages))];
             results.series(&pages.to_string(), metric, BLOCK_SIZE, &levels)
         });
-        let axes = (
-            axis_of(BLOCK_SIZE),
-            logarithmic("bandwidth", Unit::BytesPerSecond),
-        );
-        curves(metric, title, axes, series.collect(), marks.clone())
+        curves(metric, title, axes(), series.collect(), marks.clone())
     };
-    vec![
+    let by_listing = [READ, WRITE].map(|metric| {
+        let pages = base.map(|base| PAGES.at(Backing::Pages(base)));
+        listed.series(metric.title, metric, BLOCK_SIZE, pages.as_slice())
+    });
+    let title = "Reading and writing memory by the report's listing";
+    let by_listing = curves("listed", title, axes(), by_listing.into(), marks.clone());
+    let has_listed = !listed.points.is_empty();
+    let mut figures = vec![
         figure(READ, "Reading memory"),
         figure(WRITE, "Writing memory"),
         figure(FIRST_WRITE, "Writing memory for the first time"),
-    ]
+    ];
+    figures.extend(has_listed.then_some(by_listing));
+    figures
 }
 
 pub(in crate::memory) fn curve<'r>(

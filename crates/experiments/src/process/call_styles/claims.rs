@@ -1,9 +1,11 @@
 //! Claims about ways to call.
 
-use super::{DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED, power, process_style, slope};
+use super::{
+    DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED, in_rust, power, process_style, slope,
+};
 use crate::estimates::ratio_within;
 use crate::judging::{MARGIN, both, decided, exceeds, is_about};
-use crate::optimisation::{COMPILER, Compiler};
+use crate::listing::listed;
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
@@ -20,50 +22,57 @@ pub(crate) const ALL: &[Claim] = &[
         says: "Time grows linearly with the work: inline, in functions, by recursion and in processes.",
         source: SOURCE,
         experiments: &[DESIGN.id],
-        test: all_are_linear,
+        test: |evidence| by_listing_or_usual(evidence, all_are_linear),
     },
     Claim {
         key: "recursion_is_steeper",
         says: "Time grows faster with the work in a recursion than in a loop.",
         source: SOURCE,
         experiments: &[DESIGN.id],
-        test: recursion_is_steeper,
+        test: |evidence| by_listing_or_usual(evidence, recursion_is_steeper),
     },
     Claim {
         key: "inline_wins_only_without_optimisation",
         says: "Without optimisation, inline code is faster than a function; with it, the function is faster.",
         source: SOURCE,
         experiments: &[DESIGN.id],
-        test: inline_wins_only_unoptimised,
+        test: |evidence| by_listing_or_usual(evidence, inline_wins_only_unoptimised),
     },
     Claim {
         key: "optimisation_does_not_touch_processes",
         says: "The cost of a process does not depend on the compiler's optimisation.",
         source: SOURCE,
         experiments: &[DESIGN.id],
-        test: processes_are_unaffected,
+        test: |evidence| by_listing_or_usual(evidence, processes_are_unaffected),
     },
 ];
 
+/// Judges by the report's listing if that was measured, else by the usual loops.
+fn by_listing_or_usual(
+    evidence: &Evidence<'_>,
+    judge: fn(&Results) -> Option<Judgement>,
+) -> Option<Judgement> {
+    let results = evidence.of(DESIGN.id)?;
+    [listed(results), in_rust(results)].iter().find_map(judge)
+}
+
 /// The slope of `one` over that of `other`, of the same or another metric.
 fn slopes(
-    evidence: &Evidence<'_>,
+    results: &Results,
     one: (Metric<&'static str>, Style),
     other: (Metric<&'static str>, Style),
 ) -> Option<Quantity> {
-    let results = evidence.of(DESIGN.id)?;
     let slope = |(metric, style)| slope(results, metric, style);
     slope(one)?.over(slope(other)?)
 }
 
 /// The slope of `one` over that of `other`, without optimisation and with it.
-fn both_slopes(evidence: &Evidence<'_>, one: Style, other: Style) -> Option<(Quantity, Quantity)> {
-    let of = |metric| slopes(evidence, (metric, one), (metric, other));
+fn both_slopes(results: &Results, one: Style, other: Style) -> Option<(Quantity, Quantity)> {
+    let of = |metric| slopes(results, (metric, one), (metric, other));
     Some((of(UNOPTIMISED)?, of(OPTIMISED)?))
 }
 
-fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
+fn all_are_linear(results: &Results) -> Option<Judgement> {
     let metrics = [UNOPTIMISED, OPTIMISED].into_iter();
     let powers = metrics.flat_map(|metric| {
         let styles = [
@@ -104,8 +113,8 @@ fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
     Some(decided(ruling, Finding::new("because", said)))
 }
 
-fn recursion_is_steeper(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let (unoptimised, optimised) = both_slopes(evidence, Style::Recursion, Style::Inline)?;
+fn recursion_is_steeper(results: &Results) -> Option<Judgement> {
+    let (unoptimised, optimised) = both_slopes(results, Style::Recursion, Style::Inline)?;
     let said = sentence!(
         "A row by recursion takes {unoptimised} the time of an inline row without optimisation, and \
          {optimised} with it."
@@ -117,9 +126,9 @@ fn recursion_is_steeper(evidence: &Evidence<'_>) -> Option<Judgement> {
     Some(decided(ruling, Finding::new("because", said)))
 }
 
-fn inline_wins_only_unoptimised(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let (unoptimised, optimised) = both_slopes(evidence, Style::Function, Style::Inline)?;
-    let (_, inverse) = both_slopes(evidence, Style::Inline, Style::Function)?;
+fn inline_wins_only_unoptimised(results: &Results) -> Option<Judgement> {
+    let (unoptimised, optimised) = both_slopes(results, Style::Function, Style::Inline)?;
+    let (_, inverse) = both_slopes(results, Style::Inline, Style::Function)?;
     let said = sentence!(
         "A row in a function takes {unoptimised} the time of an inline row without optimisation, and \
          {optimised} with it."
@@ -132,12 +141,8 @@ fn inline_wins_only_unoptimised(evidence: &Evidence<'_>) -> Option<Judgement> {
 }
 
 /// In the most rows that were measured, since both levels ran in the same processes.
-fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(DESIGN.id)?;
-    let levels = [
-        STYLE.at(process_style(results)),
-        COMPILER.at(Compiler::Rust),
-    ];
+fn processes_are_unaffected(results: &Results) -> Option<Judgement> {
+    let levels = [STYLE.at(process_style(results))];
     let times = |metric| results.along(ROWS, metric, &levels).pop();
     let ((Count(rows), one), (_, other)) = (times(UNOPTIMISED)?, times(OPTIMISED)?);
     let ratio = ratio_within(one, other)?;
