@@ -248,21 +248,16 @@ impl<'p> RunningExperiment<'p> {
             .map(|index| self.open[*index].point.clone())
             .collect();
         let alone = points.first().filter(|_| points.len() == 1);
-        let least_ns = points
-            .iter()
-            .map(|point| self.planned.experiment.least_ns(point));
-        let precision = Precision {
-            batch_ns: least_ns.fold(self.precision.batch_ns, u64::max),
-            ..self.precision
-        };
+        let least_ns = |point| self.planned.experiment.least_ns(point);
         Request {
             experiment: self.planned.definition.id.clone(),
             confinement: alone.and_then(|point| self.planned.experiment.confinement(point)),
-            points,
             space_bytes: self.planned.space_bytes,
+            least_ns: points.iter().map(least_ns).sum(),
+            points,
             task: Task {
                 given: runner.given.clone(),
-                ..Task::new(&precision, calibration, scratch, seed)
+                ..Task::new(&self.precision, calibration, scratch, seed)
             },
         }
     }
