@@ -3,6 +3,7 @@
 use super::{author_program, run};
 use crate::arguments::{Common, Programs, Reproduce};
 use crate::exit::{self, Exit, WrongUse};
+use crate::progress::Progress;
 use crate::target::Target;
 use crate::{output, selection, setting, stored, style};
 use anyhow::Result;
@@ -12,7 +13,7 @@ use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
 use instrument::point::Point;
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use platform::environment::System;
 use record::{ExperimentRecord, Failure, Run};
 use report::reproduce::{self, Choice, Failed, Measured, Reproduction};
@@ -26,6 +27,9 @@ const TRIES: i32 = 3;
 const MORE_TIME: f64 = 4.0;
 /// Visits may take longer than earlier ones, next to other work: they get this much more time.
 const MARGIN: f64 = 1.5;
+
+/// How often each [`subject`] was measured.
+type Tried = BTreeMap<Vec<String>, i32>;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     if let Some(Programs::Program(program)) = &arguments.program {
@@ -60,7 +64,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
             measured => measured,
         }
     } else {
-        (reproduction(arguments, common)?, Exit::Done)
+        (reproduction(arguments, common, &Tried::new())?, Exit::Done)
     };
     let is_terminal = arguments.output.path() == Path::new("-");
     let text = if common.json {
@@ -85,19 +89,42 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
 /// leaves out, and again with more time those that a run did not reach.
 fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exit)> {
     let mut exit = Exit::Done;
-    let mut runs: BTreeMap<Vec<String>, i32> = BTreeMap::new();
+    let mut tried = Tried::new();
     loop {
-        let reproduced = reproduction(arguments, common)?;
-        let times_run = |words: &[String]| runs.get(&subject(words)).copied().unwrap_or(0);
+        let reproduced = reproduction(arguments, common, &tried)?;
+        let times_run = |words: &[String]| tried.get(&subject(words)).copied().unwrap_or(0);
         let mut commands = reproduced.commands();
         commands.retain(|words| times_run(words) < TRIES);
         if commands.is_empty() {
             return Ok((reproduced, exit));
         }
-        for words in &commands {
-            match measure(words, MORE_TIME.powi(times_run(words)), arguments, common) {
+        let parts: Vec<_> = (commands.iter())
+            .map(|words| part(words, MORE_TIME.powi(times_run(words)), arguments, common))
+            .collect();
+        let time = parts.iter().flatten().map(|(_, time)| time.0).sum();
+        let voice = Progress::new(common).voice;
+        // What the plan of a whole experiment leaves out is known once it has run.
+        let is_whole = commands.iter().any(|words| words.len() == 2);
+        voice.say(&format!(
+            "{} to measure what is missing: at most {:.2}{}",
+            counted(parts.len(), "run"),
+            Nanoseconds(time),
+            if is_whole {
+                ", then what these leave out"
+            } else {
+                ""
+            },
+        ));
+        for (number, (words, part)) in (1..).zip(commands.iter().zip(parts)) {
+            let count = commands.len();
+            voice.say(&format!("{number} of {count}: oscope {}", words.join(" ")));
+            let measured = part.and_then(|(run, _)| run::measure_only(&run, common, &mut []));
+            match measured {
                 Ok(Exit::Done) => {}
-                Ok(stopped @ Exit::Stopped(_)) => return Ok((reproduced, stopped)),
+                Ok(stopped @ Exit::Stopped(_)) => {
+                    voice.say("stopped: the same command measures what is left");
+                    return Ok((reproduced, stopped));
+                }
                 Ok(incomplete) => exit = incomplete,
                 // A level that this machine does not have does not prevent the other runs.
                 Err(error) if error.is::<WrongUse>() => {
@@ -106,14 +133,14 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
                 }
                 Err(error) => {
                     output::say(&format!("oscope: {}", exit::words(&error)));
-                    return Ok((reproduction(arguments, common)?, Exit::Incomplete));
+                    return Ok((reproduction(arguments, common, &tried)?, Exit::Incomplete));
                 }
             }
         }
         let mut subjects: Vec<_> = commands.iter().map(|words| subject(words)).collect();
         subjects.dedup();
         for subject in subjects {
-            *runs.entry(subject).or_default() += 1;
+            *tried.entry(subject).or_default() += 1;
         }
     }
 }
@@ -140,7 +167,7 @@ fn is_page(file: &Path) -> bool {
 }
 
 /// The chosen reports, judged by the runs that were named, or by those of this machine in the store.
-fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> {
+fn reproduction(arguments: &Reproduce, common: &Common, tried: &Tried) -> Result<Reproduction> {
     let choice = arguments.choice();
     let runs = if arguments.of.is_empty() {
         stored::newest_with(common, &choice.experiments())?
@@ -160,10 +187,10 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         failed.extend(unmet(&choice, arguments));
     }
     let results: Vec<_> = runs.iter().flat_map(Run::results).collect();
-    let incomplete = match arguments.of.is_empty() {
-        true => incomplete(&choice, runs, &setting(arguments, Profile::Standard)),
-        false => Vec::new(),
-    };
+    let mut incomplete = incomplete(&choice, runs, &setting(arguments, Profile::Standard));
+    // Once is enough: points that it did not reach are asked for by themselves.
+    let is_left = |id: &str| !tried.contains_key(&[id.to_owned(), "--profile".to_owned()][..]);
+    incomplete.retain(|id| arguments.of.is_empty() && is_left(id));
     let measured = Measured {
         results: &results,
         together: &all.as_ref().map_or(Vec::new(), Run::results),
@@ -233,19 +260,24 @@ fn failed(run: &Run) -> impl Iterator<Item = Failed> {
     run.experiments.iter().flat_map(of)
 }
 
-/// Measures the missing points like `oscope run`, for `stretch` times the usual time or for as long as
-/// earlier visits took.
-fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Common) -> Result<Exit> {
+/// The run that measures missing points, for `stretch` times the usual time or for as long as earlier visits took,
+/// and its time.
+fn part(
+    words: &[String],
+    stretch: f64,
+    arguments: &Reproduce,
+    common: &Common,
+) -> Result<(crate::arguments::Run, Nanoseconds)> {
     let mut run = run::parsed(words)?;
     run.dir.clone_from(&arguments.dir);
     run.allow_swap_file = arguments.allow_swap_file;
     run.remote.clone_from(&arguments.remote);
+    let setting = setting(arguments, run.profile);
+    let experiments = selection::experiments(&run.what)?;
+    let chosen = selection::at(&experiments, &run.levels(), &setting)?;
+    let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();
+    let plan = Plan::new(&chosen, &setting, None, 0);
     if stretch > 1.0 {
-        let setting = setting(arguments, run.profile);
-        let experiments = selection::experiments(&run.what)?;
-        let chosen = selection::at(&experiments, &run.levels(), &setting)?;
-        let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();
-        let plan = Plan::new(&chosen, &setting, None, 0);
         let fingerprint = setting.machine.fingerprint();
         let costs = stored::open(common)?.visit_costs(&fingerprint, setting.profile)?;
         let least_ns = plan.least_times(&costs).1.map_or(0.0, |all| all.0);
@@ -253,7 +285,8 @@ fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Commo
             (MARGIN * least_ns).max(stretch * plan.budget().0),
         ));
     }
-    run::measure_only(&run, common, &mut [])
+    let time = run.budget.unwrap_or(plan.budget());
+    Ok((run, time))
 }
 
 /// The circumstances of the runs that measure what is missing.
@@ -417,6 +450,7 @@ mod tests {
         let longer = of("run file.sum --profile standard");
         let chosen = of("run file.sum --profile standard --at threads=3 --at state=warm");
         assert_ne!(whole, longer);
+        assert_eq!(longer, ["file.sum", "--profile"]);
         assert_ne!(longer, chosen);
         assert_eq!(chosen, of("run file.sum --profile standard --at threads=4"));
     }

@@ -302,11 +302,12 @@ impl Reproduction {
                 wanted.push(one);
             }
         }
-        // An experiment that is missing as a whole needs no other command.
+        // An experiment that is missing as a whole, or runs for longer, needs no other command yet.
         let whole: Vec<&str> = wanted
             .iter()
             .filter(|(_, axes)| axes.is_empty())
             .map(|(experiment, _)| *experiment)
+            .chain(self.incomplete.iter().copied())
             .collect();
         wanted.retain(|(experiment, axes)| axes.is_empty() || !whole.contains(experiment));
         while join_two(&mut wanted) {}
@@ -329,7 +330,6 @@ impl Reproduction {
             }
             words
         };
-        // The whole plan comes before points off it.
         let of_claims = self.incomplete.iter().map(|id| {
             let words = ["run", id, "--profile", "standard"];
             words.map(str::to_owned).to_vec()
