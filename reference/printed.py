@@ -288,13 +288,13 @@ for sweep, name, threads, rows in TABLE_2:
 
 # Report E: one Pentium 4, two systems.
 P4 = "Pentium 4 at 1.7 GHz, 512 KB cache, 256 MB RAM"
-PLACES = {"Cache": {"block_size": 64 * KIB}, "RAM": {"block_size": 256 * MIB},
-          "Swap Disk": {"pages": "swap, memory limited"}}
+LISTED = {"listing": "as printed"}
+PLACES = {"Cache": {"block_size": 64 * KIB, **LISTED}, "RAM": {"block_size": 256 * MIB, **LISTED},
+          "Swap Disk": {"pages": "swap, memory limited", **LISTED}}
 BANDWIDTH = [("Linux", ["2035.709", "2888.2118", "527.997", "1264.58296", "7.455528", "12.0370933"]),
              ("Windows", ["2132.011", "2749.24728", "563.9692", "1323.843481", "2.670522", "13.10448265"])]
 table("e_bandwidth", "e", "section 3.1.2, table of bandwidths", "Bandwidth of cache, RAM and swap", machine=P4,
-      shapes=["ratio", "order"],
-      because="the report's loop stores and loads an int at a time, oscope's the widest registers")
+      shapes=["ratio", "order"])
 for system, cells in BANDWIDTH:
     for (place, levels), pair in zip(PLACES.items(), zip(cells[::2], cells[1::2])):
         for metric, printed in zip(["write", "read"], pair):
@@ -419,9 +419,10 @@ for what, call, cells in CALLS_E:
                why=None if is_linux else "two columns of Windows have the same head: which was optimised was not printed")
 BOTH = ["linux", "windows"]
 CHUNKS_FROM = {"chunk_size": KIB}
+LISTED_IN_C = {**LISTED, "compiler": "C"}
 for number, title, says, experiment, charts, systems, *levels in [
     (2, "Memory by block size", "The bandwidth drops at the sizes of the cache and of the RAM.", "memory.bandwidth",
-     ["read", "write"], BOTH),
+     ["read", "write", "listed"], BOTH, LISTED),
     (3, "Memory near the cache's size", "The bandwidth drops between 400 and 550 KB. Its level O4 is O3 to its compiler, "
      "as here.", "memory.footprint", (), BOTH, {"block_size": 436 * KIB}),
     (5, "8 MB in pieces", "Pieces of 64 KB are the best; pieces beyond the cache take about three times as long.",
@@ -453,15 +454,15 @@ for number, title, says, experiment, charts, systems, *levels in [
      ["linux"]),
     (28, "Ways to call by the number of calls", "Time grows linearly; the slope of recursion is the steepest. Inline "
      "code is faster than functions without optimisation, and slower with it.", "process.call_styles", (), ["linux"],
-     {"rows": 1000}),
+     LISTED_IN_C),
     (29, "Ways to call by the number of calls", "Beyond some number of calls nothing is linear.",
      "process.call_styles", (), ["windows"]),
     (30, "Forks by their number", "Optimisation makes no difference on Linux; time grows linearly on both systems.",
-     "process.call_styles", (), BOTH),
+     "process.call_styles", (), BOTH, LISTED_IN_C),
     (32, "Arithmetic", "Integers are faster than floats; all but the division of integers gain from optimisation; both "
      "systems are alike.", "compute.arithmetic", (), BOTH),
     (33, "Linux and Windows: memory", "The bandwidth of Windows drops much earlier.", "memory.bandwidth",
-     ["read", "write"], BOTH),
+     ["read", "write", "listed"], BOTH, LISTED),
     (34, "Levels of optimisation", "Without optimisation cache and RAM do not differ; with less of it curves are "
      "noisier.", "memory.footprint", (), ["linux"]),
     (35, "Levels of optimisation", "As on Linux.", "memory.footprint", (), ["windows"]),
@@ -476,7 +477,8 @@ for number, title, says, experiment, charts, systems, *levels in [
     (40, "Linux and Windows: order", "Linux is faster in sequential reads of chunks below 64 KB; above, and in random "
      "order, both are alike.", "file.random", (), BOTH),
     (41, "Linux and Windows: read-ahead", "The drop shows on Linux alone.", "file.read_ahead", ["throughput"], BOTH),
-    (42, "Linux and Windows: ways to call", "Linux is faster in all of them.", "process.call_styles", (), BOTH),
+    (42, "Linux and Windows: ways to call", "Linux is faster in all of them.", "process.call_styles", (), BOTH,
+     LISTED_IN_C),
 ]:
     picture(f"e_figure_{number}", "e", f"Figure {number}", title, says, experiment, charts, systems, P4,
             **(levels[0] if levels else {}))

@@ -27,6 +27,7 @@ mod file;
 mod fresh_place;
 mod judging;
 mod lines;
+mod listing;
 #[cfg(test)]
 mod made_up;
 #[cfg(all(test, target_os = "linux"))]

@@ -4,6 +4,7 @@
 //! in the output says so.
 
 use crate::judging::{ALMOST, MARGIN, alike_along, decided, larger_among};
+use crate::listing::usual;
 use crate::prelude::*;
 use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
 use instrument::curve::{Curve, Onset};
@@ -283,7 +284,8 @@ fn drops_earlier(
     let mut ends = None;
     for metric in metrics {
         let end = |results: &Results<'_>| {
-            Curve::of(&results.along(BLOCK, metric, &levels), Better::Higher)
+            let curve = usual(results);
+            Curve::of(&curve.along(BLOCK, metric, &levels), Better::Higher)
                 .end()
                 .ok()
         };

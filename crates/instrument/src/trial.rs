@@ -108,6 +108,7 @@ impl Trial {
             experiment: self.experiment.clone(),
             points: vec![point.clone()],
             confinement: planned.experiment.confinement(point),
+            least_ns: 0,
             space_bytes: planned.space_bytes,
             task: task.clone(),
         })
@@ -347,6 +348,7 @@ mod tests {
             experiment: trial.experiment.clone(),
             points: vec![point.clone()],
             confinement: None,
+            least_ns: 0,
             space_bytes: 0,
             task: Task::new(
                 Profile::Quick.precision(),

@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NEVER_INLINE __attribute__((noinline, noclone))
@@ -193,6 +194,83 @@ NEVER_INLINE static void write_words(word *words, size_t count, word value) {
     for (size_t at = 0; at < count; at++) words[at] = value;
 }
 
+/* The loops over memory and the ways to call as report E printed them, with an `int` that may overflow. Its compiler
+ * took one element at a time and left none out: VEIL and HIDE_MEMORY keep those of today from more. */
+NEVER_INLINE static void write_ints(uint32_t *data, size_t count, uint32_t pass) {
+    for (size_t j = 0; j < count; j++) {
+        uint32_t value = (uint32_t)j + pass;
+        VEIL_integer(value);
+        data[j] = value;
+    }
+}
+
+NEVER_INLINE static uint32_t read_ints(const uint32_t *data, size_t count) {
+    uint32_t sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        sum = data[j];
+        VEIL_integer(sum);
+    }
+    return sum;
+}
+
+#define ADD_LISTED_ROW(sum, i, size)                                                               \
+    uint32_t *data = malloc(sizeof *data * (size));                                                \
+    for (uint32_t j = 0; j < (size); j++) {                                                        \
+        uint32_t value = j;                                                                        \
+        VEIL_integer(value);                                                                       \
+        data[j] = value;                                                                           \
+    }                                                                                              \
+    HIDE_MEMORY(data);                                                                             \
+    for (uint32_t j = 0; j < (size); j++) {                                                        \
+        uint32_t value = data[j] + (i) + j;                                                        \
+        VEIL_integer(value);                                                                       \
+        data[j] = value;                                                                           \
+        (sum) += value;                                                                            \
+    }                                                                                              \
+    HIDE_MEMORY(data);                                                                             \
+    free(data);
+
+/* As printed, it doubles the sum of each row and adds up none. */
+NEVER_INLINE static word listed_in_line(word rows, word steps) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        sum = 0;
+        ADD_LISTED_ROW(sum, i, steps)
+        sum += sum;
+    }
+    return sum;
+}
+
+NEVER_INLINE static word listed_row(word i, word steps) {
+    uint32_t sum = 0;
+    ADD_LISTED_ROW(sum, (uint32_t)i, steps)
+    return sum;
+}
+
+NEVER_INLINE static word listed_by_function(word rows, word steps) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < rows; i++) sum += (uint32_t)listed_row(i, steps);
+    return sum;
+}
+
+NEVER_INLINE static word listed_recursion(word i, word steps) {
+    uint32_t rest = 0, sum = 0;
+    if (i > 0) {
+        rest = (uint32_t)listed_recursion(i - 1, steps);
+    } else {
+        char innermost = 0;
+        HIDE_MEMORY(&innermost);
+        __atomic_store_n(&deepest, (uintptr_t)&innermost, __ATOMIC_RELAXED);
+    }
+    ADD_LISTED_ROW(sum, (uint32_t)i, steps)
+    rest += sum;
+    return rest;
+}
+
+NEVER_INLINE static word listed_by_recursion(word rows, word steps) {
+    return listed_recursion(rows - 1, steps);
+}
+
 #if defined(__OPTIMIZE__)
 #define IS_OPTIMISED 1
 #else
@@ -221,20 +299,19 @@ struct loops {
     word (*row)(word at, word steps);
     void (*write)(word *words, size_t count, word value);
     const uintptr_t *deepest;
+    void (*write_ints)(uint32_t *data, size_t count, uint32_t pass);
+    uint32_t (*read_ints)(const uint32_t *data, size_t count);
 };
-const struct loops NAMED(oscope_kernels_c_, LEVEL) = {
-    IS_OPTIMISED,
 #if defined(__clang__)
-    __VERSION__,
+#define COMPILER __VERSION__
 #else
-    "GCC " __VERSION__,
+#define COMPILER "GCC " __VERSION__
 #endif
-    operations,
-    sizeof operations / sizeof *operations,
-    in_line,
-    by_function,
-    by_recursion,
-    row,
-    write_words,
-    &deepest,
-};
+#define LOOPS_OF(prefix)                                                                           \
+    {                                                                                              \
+        IS_OPTIMISED, COMPILER, operations, sizeof operations / sizeof *operations,                \
+        prefix##in_line, prefix##by_function, prefix##by_recursion, prefix##row, write_words,      \
+        &deepest, write_ints, read_ints,                                                           \
+    }
+const struct loops NAMED(oscope_kernels_c_, LEVEL) = LOOPS_OF();
+const struct loops NAMED(oscope_kernels_c_listed_, LEVEL) = LOOPS_OF(listed_);

@@ -163,8 +163,9 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
 /// The newest runs of one machine, the newest first: the machine of the newest run that has one of these
 /// experiments. Unreadable runs are left out and reported.
 pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
-    /// Points off the grid of one experiment are spread over several runs.
-    const MOST: usize = 20;
+    /// Of runs of several experiments, and of runs of one: `reproduce --run` makes one for each part of what is
+    /// missing, which is soon read.
+    const MOST: [usize; 2] = [20, 400];
     let Some(store) = open_if_there(common)? else {
         return Ok(Vec::new());
     };
@@ -176,7 +177,15 @@ pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
         return Ok(Vec::new());
     };
     let is_of_machine = |run: &&RunSummary| run.machine_fingerprint == newest.machine_fingerprint;
-    let numbers = newest_first(store.runs()?.iter().filter(is_of_machine));
+    let runs = store.runs()?;
+    let numbers = [false, true].map(|of_one| {
+        let runs = runs.iter().filter(|run| (run.experiments == 1) == of_one);
+        let mut numbers = newest_first(runs.filter(is_of_machine));
+        numbers.truncate(MOST[usize::from(of_one)]);
+        numbers
+    });
+    let mut numbers = numbers.concat();
+    numbers.sort_unstable_by(|one, other| other.cmp(one));
     let read = |number: &u64| match run(common, &number.to_string()) {
         Ok(run) => Some(run),
         Err(error) => {
@@ -184,7 +193,7 @@ pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
             None
         }
     };
-    Ok(numbers.iter().take(MOST).filter_map(read).collect())
+    Ok(numbers.iter().filter_map(read).collect())
 }
 
 /// The numbers of these runs, but for damaged ones.

@@ -9,6 +9,7 @@ use crate::estimates::{by_ratio, grade, ratios_within, time_ns};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::below_from;
+use crate::listing::{LISTING, NAMED, is_listed, usual};
 use crate::prelude::*;
 use instrument::curve::{Onset, Open};
 use instrument::figure::Mark;
@@ -17,14 +18,7 @@ use platform::block_io::read_exact_at;
 use platform::file::{OpenMode, open_read_write};
 use std::io::{Read, Seek, SeekFrom};
 
-pub(super) const LISTING: AxisOf<Listing> = AxisOf::new("listing", "listing");
-
-/// The report's listing, where that differs.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Listing {
-    AsPrinted,
-}
-
+/// The experiment `file.random`.
 pub(crate) struct InRandomOrder;
 
 /// The order no longer matters where reading in order gains at most this factor.
@@ -86,6 +80,10 @@ impl Experiment for InRandomOrder {
             .collect()
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        &[NAMED]
+    }
+
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {
         Some(Component::Disk)
     }
@@ -97,9 +95,7 @@ impl Experiment for InRandomOrder {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        let listing = point.get(LISTING.name());
-        let listing = listing.map(|_| point.level(LISTING)).transpose()?;
-        measure(sampler, file, point.level(CHUNK_SIZE)?, listing)
+        measure(sampler, file, point.level(CHUNK_SIZE)?, is_listed(point))
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -196,7 +192,7 @@ pub(super) fn measure(
     sampler: &mut Sampler<'_>,
     mut file: ScratchFile,
     Bytes(chunk_size): Bytes,
-    listing: Option<Listing>,
+    is_listed: bool,
 ) -> Result<(), MeasureError> {
     let mut buffer = super::buffer(chunk_size as usize)?;
     let chunk = buffer.as_mut_slice();
@@ -204,7 +200,7 @@ pub(super) fn measure(
     let in_order: Vec<u64> = (0..file.len / chunk_size).map(|n| n * chunk_size).collect();
     let mut shuffled = in_order.clone();
     let mut random = Random::new(sampler.seed());
-    if listing.is_some() {
+    if is_listed {
         let last = in_order.last().copied().unwrap_or_default() as usize;
         shuffled.fill_with(|| random.below(last + 1) as u64);
     } else {
@@ -220,7 +216,7 @@ pub(super) fn measure(
         let cold = (&mut chiller, &mut file);
         evidence.of_cold_passes(sampler, (metric, bytes), cold, |file| {
             let mut offsets = offsets.iter();
-            if listing.is_none() {
+            if !is_listed {
                 return offsets.try_for_each(|at| Ok(read_exact_at(&file.file, chunk, *at)?));
             }
             let mut opened = open_read_write(&file.path, OpenMode::Synchronous)?;
@@ -245,6 +241,7 @@ pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
+    use crate::listing::Listing;
     use crate::made_up::{count, measure, values};
 
     #[test]

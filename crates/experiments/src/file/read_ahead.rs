@@ -99,7 +99,7 @@ impl Experiment for ReadAhead {
         let chunk_size = point.level(CHUNK_SIZE)?;
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
-        random::measure(sampler, file, chunk_size, None)?;
+        random::measure(sampler, file, chunk_size, false)?;
 
         let stated = stated_bytes(sampler.scratch());
         let path = sampler.scratch().join(format!("{} counted", self.id()));

@@ -4,6 +4,7 @@ use super::{bandwidth, hierarchy, latency, subloop, tlb};
 use crate::advising::{Ways, bytes};
 use crate::estimates::ratio;
 use crate::judging::{MARGIN, exceeds};
+use crate::listing::usual;
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
 use instrument::advice::{Action, Advice, Audience, Rule};
@@ -86,6 +87,7 @@ fn piece_that_fits(results: &Results<'_>) -> Option<Advice> {
 /// Huge pages or base pages. Random loads decide, which gain most by huge pages; without them, reading
 /// in order.
 fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
+    let of_bandwidth = evidence.of(BANDWIDTH).map(usual);
     let by_latency = || {
         let results = evidence.of(LATENCY)?;
         let (size, base, huge) = latency::in_both_pages(results)?;
@@ -106,7 +108,7 @@ fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
         Some((results, [base, huge], said, conditions))
     };
     let by_bandwidth = || {
-        let results = evidence.of(BANDWIDTH)?;
+        let results = of_bandwidth.as_ref()?;
         let (size, base, huge) = bandwidth::in_both_pages(results)?;
         let said = sentence!(
             "A block of {size} is read in order at {huge} in huge pages and at {base} in base pages."

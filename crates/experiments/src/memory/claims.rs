@@ -7,6 +7,7 @@ use crate::estimates::{ratio, ratios};
 use crate::judging::{
     ALMOST, about, alike, decided, exceeds, extremes, larger_along, larger_by, throughout,
 };
+use crate::listing::{listed, usual};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 use instrument::claim::{Basis, Claim, Judgement, Ruling};
@@ -26,8 +27,8 @@ pub(crate) const ALL: &[Claim] = &[
         says: "Reading memory is faster than writing it, at any size.",
         source: "Report E, section 3: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
         basis: Basis::One(BANDWIDTH, |results| {
-            let read = rates(results, READ)?;
-            let ratios = ratios(&read, &rates(results, WRITE)?);
+            let results = usual(results);
+            let ratios = ratios(&rates(&results, READ)?, &rates(&results, WRITE)?);
             larger_along("blocks of ", &ratios, |[least, most]| {
                 sentence!("Reading is {least} to {most} as fast as writing.")
             })
@@ -38,8 +39,9 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A block in the cache (64 KiB) is read more than twice as fast as one in memory (256 MiB).",
         source: "Report E, section 3: 2888 against 1265 MB/s",
         basis: Basis::One(BANDWIDTH, |results| {
-            let [one, other] = cache_and_memory(results, READ)?;
-            larger_by(2.0, one, other, |ratio| of_both(one, other, ratio))
+            of_cache_and_memory(results, READ, |one, other| {
+                larger_by(2.0, one, other, |ratio| of_both(one, other, ratio))
+            })
         }),
     },
     Claim {
@@ -116,9 +118,10 @@ fn ends_of_footprint<'r>(
 
 /// The cache over memory, against the ratio that the report states.
 fn about_times(results: &Results<'_>, metric: Metric, times: f64) -> Option<Judgement> {
-    let [one, other] = cache_and_memory(results, metric)?;
-    about(times, ALMOST, one, other, |ratio| {
-        of_both(one, other, ratio)
+    of_cache_and_memory(results, metric, |one, other| {
+        about(times, ALMOST, one, other, |ratio| {
+            of_both(one, other, ratio)
+        })
     })
 }
 
@@ -130,14 +133,23 @@ fn of_both(cache: &Estimate, memory: &Estimate, ratio: Quantity) -> Sentence {
     )
 }
 
-/// The rates of the same two blocks by which `oscope reproduce` gives the report's ratios.
-fn cache_and_memory<'r>(results: &'r Results<'_>, metric: Metric) -> Option<[&'r Estimate; 2]> {
-    let curve = rates(results, metric)?;
-    let at = |size: Bytes| {
-        let found = curve.iter().find(|(block, _)| *block == size);
-        found.map(|(_, rate)| *rate)
-    };
-    Some([at(IN_CACHE)?, at(IN_MEMORY)?])
+/// Judges by the rates of the same two blocks by which `oscope reproduce` gives the report's ratios: of its listing
+/// if that was measured, else of the usual loops.
+fn of_cache_and_memory(
+    results: &Results<'_>,
+    metric: Metric,
+    judge: impl Fn(&Estimate, &Estimate) -> Option<Judgement>,
+) -> Option<Judgement> {
+    [listed(results), usual(results)]
+        .iter()
+        .find_map(|results| {
+            let curve = rates(results, metric)?;
+            let at = |size: Bytes| {
+                let found = curve.iter().find(|(block, _)| *block == size);
+                found.map(|(_, rate)| *rate)
+            };
+            judge(at(IN_CACHE)?, at(IN_MEMORY)?)
+        })
 }
 
 /// The variation of the rate between blocks that fit the cache, at the lowest and the highest optimisation.

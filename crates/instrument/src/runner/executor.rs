@@ -19,6 +19,8 @@ pub struct Request {
     pub confinement: Option<Confinement>,
     /// Disk space of the experiment's scratch files, in bytes.
     pub space_bytes: u64,
+    /// Wall time that the visits take at the least because their levels ask for it, in ns.
+    pub least_ns: u64,
     /// Sampling instructions for each point. Each visit has its own seed
     /// ([`Request::visits`]).
     pub task: Task,

@@ -263,18 +263,15 @@ impl<'p> RunningExperiment<'p> {
             .collect();
         let experiment = self.planned.experiment;
         let alone = points.first().filter(|_| points.len() == 1);
-        let least_ns = points.iter().map(|point| experiment.least_ns(point));
-        let precision = Precision {
-            batch_ns: least_ns.fold(self.precision.batch_ns, u64::max),
-            ..self.precision
-        };
+        let least_ns = |point| experiment.least_ns(point);
         Request {
             experiment: self.planned.definition.id.clone(),
             confinement: alone.and_then(|point| experiment.confinement(point)),
-            points,
             space_bytes: self.planned.space_bytes,
+            least_ns: points.iter().map(least_ns).sum(),
+            points,
             task: Task {
-                precision,
+                precision: self.precision,
                 calibration: runner.calibration.clone(),
                 scratch: runner.scratch_of(&self.planned.definition.id),
                 given: runner.given.clone(),

@@ -99,6 +99,9 @@ fn visit(experiment: &dyn Experiment, point: &Point, task: &Task) -> Visited {
 /// Grace period of a worker: if it is silent for longer, it hangs and is killed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// A device may be this many times slower than the least time of a long visit assumes.
+const SLOWER: u64 = 8;
+
 /// Starts a fresh worker process for each request.
 #[derive(Debug)]
 pub struct WorkerExecutor {
@@ -114,7 +117,8 @@ pub struct WorkerExecutor {
     pub scratch: PathBuf,
     /// Swap for workers that need it.
     pub swap: Swap,
-    /// A worker is killed after twice its `batch_ns` for each point, plus this.
+    /// A worker is killed after twice its `batch_ns` for each point, and some times the least time of its points, plus
+    /// this.
     pub patience: Duration,
     /// The stop flag.
     pub interrupt: Interrupt,
@@ -296,10 +300,7 @@ impl WorkerExecutor {
         let mut worker = Worker::spawn(command, &options).map_err(broken)?;
         let mut line = serde_json::to_vec(request).expect("a request is plain data");
         line.push(b'\n');
-        let visits = request.points.len() as u64;
-        let deadline_ns = started_ns
-            .saturating_add(self.patience.as_nanos() as u64)
-            .saturating_add(request.task.precision.batch_ns.saturating_mul(2 * visits));
+        let deadline_ns = started_ns.saturating_add(self.patience_ns(request));
         worker
             .send(&line, deadline_ns, self.interrupt.flag())
             .map_err(broken)?;
@@ -370,6 +371,14 @@ impl WorkerExecutor {
             Some(available) => limit_bytes.min(available / 2),
             None => limit_bytes,
         }
+    }
+
+    /// The time after which a worker that is silent hangs.
+    fn patience_ns(&self, request: &Request) -> u64 {
+        let visits = request.points.len() as u64;
+        (self.patience.as_nanos() as u64)
+            .saturating_add(request.task.precision.batch_ns.saturating_mul(2 * visits))
+            .saturating_add(request.least_ns.saturating_mul(SLOWER))
     }
 
     fn next_visit(&self, worker: &mut Worker, deadline_ns: u64) -> Result<Visited, BatchError> {
@@ -486,6 +495,7 @@ mod pauses {
             points: vec![Point::new()],
             confinement: None,
             space_bytes: 0,
+            least_ns: 0,
             task: Task::new(
                 Profile::Quick.precision(),
                 calibrate(),
@@ -495,6 +505,13 @@ mod pauses {
         };
         let measured = executor.execute(&request);
         assert!(matches!(measured[..], [Ok(_)]), "{measured:?}");
+        // A visit that takes minutes is given them.
+        let long = Request {
+            least_ns: 100_000_000_000,
+            ..request.clone()
+        };
+        let more_ns = executor.patience_ns(&long) - executor.patience_ns(&request);
+        assert_eq!(more_ns, 800_000_000_000);
         assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 3);
     }
 }

@@ -28,6 +28,8 @@ struct Table {
     row: Rows,
     write: unsafe extern "C" fn(*mut u64, usize, u64),
     deepest: *const usize,
+    write_ints: unsafe extern "C" fn(*mut u32, usize, u32),
+    read_ints: unsafe extern "C" fn(*const u32, usize) -> u32,
 }
 
 // SAFETY: the table never changes. Only the word behind `deepest` does, and all accesses to it are
@@ -40,6 +42,10 @@ unsafe extern "C" {
     safe static oscope_kernels_c_1: Table;
     safe static oscope_kernels_c_2: Table;
     safe static oscope_kernels_c_3: Table;
+    safe static oscope_kernels_c_listed_0: Table;
+    safe static oscope_kernels_c_listed_1: Table;
+    safe static oscope_kernels_c_listed_2: Table;
+    safe static oscope_kernels_c_listed_3: Table;
 }
 
 impl Table {
@@ -116,4 +122,29 @@ pub(super) fn loops(level: Level) -> Loops {
         Level::O2 => loops_of!(oscope_kernels_c_2, level, "OSCOPE_KERNELS_C_LEVEL2"),
         Level::O3 => loops_of!(oscope_kernels_c_3, level, "OSCOPE_KERNELS_C_LEVEL3"),
     }
+}
+
+pub(super) fn listed(level: Level) -> Loops {
+    match level {
+        Level::O0 => loops_of!(oscope_kernels_c_listed_0, level, "OSCOPE_KERNELS_C_LEVEL0"),
+        Level::O1 => loops_of!(oscope_kernels_c_listed_1, level, "OSCOPE_KERNELS_C_LEVEL1"),
+        Level::O2 => loops_of!(oscope_kernels_c_listed_2, level, "OSCOPE_KERNELS_C_LEVEL2"),
+        Level::O3 => loops_of!(oscope_kernels_c_listed_3, level, "OSCOPE_KERNELS_C_LEVEL3"),
+    }
+}
+
+/// Stores the sum of its index and `pass` into each aligned 4 bytes that lie entirely in `bytes`, one by one.
+pub fn write_ints(bytes: &mut [u8], pass: u32) {
+    // SAFETY: any 4 bytes are a number, and any number is 4 bytes.
+    let (_, ints, _) = unsafe { bytes.align_to_mut::<u32>() };
+    // SAFETY: it writes exactly `ints.len()` numbers.
+    unsafe { (oscope_kernels_c_listed_3.write_ints)(ints.as_mut_ptr(), ints.len(), pass) }
+}
+
+/// Loads each aligned 4 bytes that lie entirely in `bytes`, one by one, and returns the last; 0 of none.
+pub fn read_ints(bytes: &[u8]) -> u32 {
+    // SAFETY: any 4 bytes are a number.
+    let (_, ints, _) = unsafe { bytes.align_to::<u32>() };
+    // SAFETY: it reads exactly `ints.len()` numbers.
+    unsafe { (oscope_kernels_c_listed_3.read_ints)(ints.as_ptr(), ints.len()) }
 }

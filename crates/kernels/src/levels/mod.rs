@@ -4,6 +4,7 @@ mod c;
 mod operation;
 mod rust;
 
+pub use c::{read_ints, write_ints};
 pub use kernels_level3::{CHAINS, ELEMENTS_BYTES, OPERATIONS_IN_A_TURN};
 pub use operation::Operation;
 
@@ -72,6 +73,13 @@ impl Loops {
             Compiler::Rust => rust::loops(level),
             Compiler::C => c::loops(level),
         }
+    }
+
+    /// The C loops whose ways to call are those that report E printed: each row is an array of its own, allocated,
+    /// filled, changed and added up. A step at `step` of the row `at` adds `at` and twice `step`, in 32 bits that
+    /// overflow. There is at least one row. [`Loops::inline`] gives twice the sum of the last row, as printed.
+    pub fn listed(level: Level) -> Self {
+        c::listed(level)
     }
 
     /// The loops of the operation called `name`, as in `add_u64`; `None` if this processor does not

@@ -133,6 +133,32 @@ fn a_pass_stores_in_its_loop() {
     }
 }
 
+/// What a turn of a listed loop executes, at each level.
+#[test]
+fn listed_passes_take_one_int_at_a_time() {
+    let of_memory = |text: &str| {
+        if IS_ARM {
+            text.starts_with("ld") || text.starts_with("st")
+        } else {
+            text.contains('(') && !text.starts_with("lea")
+        }
+    };
+    let is_vector = |text: &str| {
+        let registers = if IS_ARM {
+            [" q", " v"]
+        } else {
+            ["%xmm", "%ymm"]
+        };
+        registers.iter().any(|register| text.contains(register))
+    };
+    for name in ["write_ints", "read_ints", "listed_row"] {
+        for function in in_c(name).into_iter().flatten() {
+            assert!(most_in_a_loop(&function, of_memory) > 0, "{name}");
+            assert_eq!(most_in_a_loop(&function, is_vector), 0, "{name}");
+        }
+    }
+}
+
 #[test]
 fn levels_differ() {
     for path in [
@@ -153,7 +179,12 @@ fn levels_differ() {
             "{path}: two of the levels 0, 1 and 2 are the same code"
         );
     }
-    for name in ["add_f64_array_plain", "in_line", "write_words"] {
+    for name in [
+        "add_f64_array_plain",
+        "in_line",
+        "write_words",
+        "listed_in_line",
+    ] {
         let Some(functions) = in_c(name) else {
             return;
         };
@@ -199,6 +230,12 @@ fn a_recursion_stays_one() {
             "C made a loop of it"
         );
     }
+    for function in in_c("listed_recursion").into_iter().flatten() {
+        assert!(
+            calls_itself(&function, "listed_recursion"),
+            "C made a loop of it"
+        );
+    }
 }
 
 #[test]
@@ -211,5 +248,8 @@ fn a_function_stays_one() {
     }
     for function in in_c("by_function").into_iter().flatten() {
         assert!(calls(&function, "<row>"), "C put it into its caller");
+    }
+    for function in in_c("listed_by_function").into_iter().flatten() {
+        assert!(calls(&function, "<listed_row>"), "C put it into its caller");
     }
 }

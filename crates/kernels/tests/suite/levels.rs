@@ -2,7 +2,8 @@
 //! counted operations, so nothing was folded, left out or done twice.
 
 use oscope_kernels::levels::{
-    CHAINS, Compiler, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation,
+    CHAINS, Compiler, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation, read_ints,
+    write_ints,
 };
 use std::num::Wrapping;
 use std::ops::{Add, Div, Mul, Sub};
@@ -113,6 +114,56 @@ fn all_call_styles_give_the_same_sum() {
             loops.frame_bytes()
         );
     }
+}
+
+#[test]
+fn listed_ways_to_call_add_up_their_arrays() {
+    for level in Level::ALL {
+        let loops = Loops::listed(level);
+        for (rows, steps) in [(1_u32, 1_u32), (7, 3), (100, 16), (70_000, 16)] {
+            let row =
+                |at: u32| -> Wrapping<u32> { (0..steps).map(|step| Wrapping(2 * step + at)).sum() };
+            let sum: Wrapping<u32> = (0..rows).map(row).sum();
+            let (rows, steps) = (u64::from(rows), u64::from(steps));
+            let last = u64::from((row(rows as u32 - 1) * Wrapping(2)).0);
+            assert_eq!(loops.inline(rows, steps), last, "{level:?}, inline");
+            let sum = u64::from(sum.0);
+            assert_eq!(
+                loops.by_function(rows, steps),
+                sum,
+                "{level:?}, by function"
+            );
+            assert_eq!(2 * loops.row(rows - 1, steps), last, "{level:?}, a row");
+            if rows <= 100 {
+                assert_eq!(
+                    loops.by_recursion(rows, steps),
+                    sum,
+                    "{level:?}, by recursion"
+                );
+            }
+        }
+        assert!((8..1024).contains(&loops.frame_bytes()), "{level:?}");
+    }
+}
+
+#[test]
+fn listed_passes_write_and_read_every_int_and_no_other_byte() {
+    let mut bytes = vec![0_u8; 8200];
+    let start = bytes.as_ptr().align_offset(4) + 1;
+    write_ints(&mut bytes[start..start + 8190], 5);
+    // The first bytes are no whole number, and neither are the last.
+    let ints = &bytes[start + 3..start + 3 + 8184];
+    for (at, int) in (0..).zip(ints.chunks_exact(4)) {
+        assert_eq!(int, (5 + at as u32).to_ne_bytes(), "{at}");
+    }
+    assert_eq!(read_ints(&bytes[start..start + 8190]), 5 + 2045);
+    assert!(
+        bytes[..start + 3]
+            .iter()
+            .chain(&bytes[start + 3 + 8184..])
+            .all(|byte| *byte == 0)
+    );
+    assert_eq!(read_ints(&[]), 0);
 }
 
 #[test]

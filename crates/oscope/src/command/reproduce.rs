@@ -3,6 +3,7 @@
 use super::{author_program, run};
 use crate::arguments::{Common, Programs, Reproduce};
 use crate::exit::{self, Exit, WrongUse};
+use crate::progress::Progress;
 use crate::target::Target;
 use crate::{output, selection, setting, stored, style};
 use anyhow::Result;
@@ -12,7 +13,7 @@ use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
 use instrument::point::Point;
-use instrument::quantity::Nanoseconds;
+use instrument::quantity::{Nanoseconds, counted};
 use platform::environment::System;
 use record::{ExperimentRecord, Failure, Run};
 use report::reproduce::{self, Choice, Failed, Measured, Reproduction};
@@ -26,6 +27,9 @@ const TRIES: i32 = 3;
 const MORE_TIME: f64 = 4.0;
 /// Visits may take longer than earlier ones, next to other work: they get this much more time.
 const MARGIN: f64 = 1.5;
+
+/// How often each [`subject`] was measured.
+type Tried = BTreeMap<Vec<String>, i32>;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     if let Some(Programs::Program(program)) = &arguments.program {
@@ -60,7 +64,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
             measured => measured,
         }
     } else {
-        (reproduction(arguments, common)?, Exit::Done)
+        (reproduction(arguments, common, &Tried::new())?, Exit::Done)
     };
     let is_terminal = arguments.output.path() == Path::new("-");
     let text = if common.json {
@@ -85,19 +89,42 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
 /// leaves out, and again with more time those that a run did not reach.
 fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exit)> {
     let mut exit = Exit::Done;
-    let mut runs: BTreeMap<(String, bool), i32> = BTreeMap::new();
+    let mut tried = Tried::new();
     loop {
-        let reproduced = reproduction(arguments, common)?;
-        let times_run = |words: &[String]| runs.get(&subject(words)).copied().unwrap_or(0);
+        let reproduced = reproduction(arguments, common, &tried)?;
+        let times_run = |words: &[String]| tried.get(&subject(words)).copied().unwrap_or(0);
         let mut commands = reproduced.commands();
         commands.retain(|words| times_run(words) < TRIES);
         if commands.is_empty() {
             return Ok((reproduced, exit));
         }
-        for words in &commands {
-            match measure(words, MORE_TIME.powi(times_run(words)), arguments, common) {
+        let parts: Vec<_> = (commands.iter())
+            .map(|words| part(words, MORE_TIME.powi(times_run(words)), arguments, common))
+            .collect();
+        let time = parts.iter().flatten().map(|(_, time)| time.0).sum();
+        let voice = Progress::new(common).voice;
+        // What the plan of a whole experiment leaves out is known once it has run.
+        let is_whole = commands.iter().any(|words| words.len() == 2);
+        voice.say(&format!(
+            "{} to measure what is missing: at most {:.2}{}",
+            counted(parts.len(), "run"),
+            Nanoseconds(time),
+            if is_whole {
+                ", then what these leave out"
+            } else {
+                ""
+            },
+        ));
+        for (number, (words, part)) in (1..).zip(commands.iter().zip(parts)) {
+            let count = commands.len();
+            voice.say(&format!("{number} of {count}: oscope {}", words.join(" ")));
+            let measured = part.and_then(|(run, _)| run::measure_only(&run, common, &mut []));
+            match measured {
                 Ok(Exit::Done) => {}
-                Ok(stopped @ Exit::Stopped(_)) => return Ok((reproduced, stopped)),
+                Ok(stopped @ Exit::Stopped(_)) => {
+                    voice.say("stopped: the same command measures what is left");
+                    return Ok((reproduced, stopped));
+                }
                 Ok(incomplete) => exit = incomplete,
                 // A level that this machine does not have does not prevent the other runs.
                 Err(error) if error.is::<WrongUse>() => {
@@ -106,22 +133,31 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
                 }
                 Err(error) => {
                     output::say(&format!("oscope: {}", exit::words(&error)));
-                    return Ok((reproduction(arguments, common)?, Exit::Incomplete));
+                    return Ok((reproduction(arguments, common, &tried)?, Exit::Incomplete));
                 }
             }
         }
         let mut subjects: Vec<_> = commands.iter().map(|words| subject(words)).collect();
         subjects.dedup();
         for subject in subjects {
-            *runs.entry(subject).or_default() += 1;
+            *tried.entry(subject).or_default() += 1;
         }
     }
 }
 
-/// The experiment of a command `run EXPERIMENT …`, and true if it chooses points.
-fn subject(words: &[String]) -> (String, bool) {
-    let experiment = words.get(1).cloned().unwrap_or_default();
-    (experiment, words.iter().any(|word| word == "--at"))
+/// The experiment of a command `run EXPERIMENT …`, and the names of its options, by which it is whole, longer or of
+/// chosen points.
+fn subject(words: &[String]) -> Vec<String> {
+    let options = words.iter().skip(2).step_by(2);
+    let mut subject: Vec<String> = words
+        .iter()
+        .skip(1)
+        .take(1)
+        .chain(options)
+        .cloned()
+        .collect();
+    subject.dedup();
+    subject
 }
 
 /// True if a file of this name is a page.
@@ -131,7 +167,7 @@ fn is_page(file: &Path) -> bool {
 }
 
 /// The chosen reports, judged by the runs that were named, or by those of this machine in the store.
-fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> {
+fn reproduction(arguments: &Reproduce, common: &Common, tried: &Tried) -> Result<Reproduction> {
     let choice = arguments.choice();
     let runs = if arguments.of.is_empty() {
         stored::newest_with(common, &choice.experiments())?
@@ -151,6 +187,10 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         failed.extend(unmet(&choice, arguments));
     }
     let results: Vec<_> = runs.iter().flat_map(Run::results).collect();
+    let mut incomplete = incomplete(&choice, runs, &setting(arguments, Profile::Standard));
+    // Once is enough: points that it did not reach are asked for by themselves.
+    let is_left = |id: &str| !tried.contains_key(&[id.to_owned(), "--profile".to_owned()][..]);
+    incomplete.retain(|id| arguments.of.is_empty() && is_left(id));
     let measured = Measured {
         results: &results,
         together: &all.as_ref().map_or(Vec::new(), Run::results),
@@ -158,6 +198,7 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         is_windows_alone: others.is_empty() && !foreign.is_empty(),
         failed: &failed,
         caution: caution.as_deref(),
+        incomplete: &incomplete,
     };
     Ok(Reproduction::new(&choice, &measured))
 }
@@ -179,6 +220,28 @@ fn unmet(choice: &Choice, arguments: &Reproduce) -> Vec<Failed> {
     choice.experiments().into_iter().flat_map(of).collect()
 }
 
+/// The experiments of which the standard profile plans points that none of these runs has tried.
+fn incomplete(choice: &Choice, runs: &[Run], standard: &Setting) -> Vec<&'static str> {
+    let records = || runs.iter().flat_map(|run| &run.experiments);
+    let has_tried = |id: &str, point: &Point| {
+        records()
+            .filter(|record| record.definition.id == id)
+            .any(|record| {
+                let mut measured = record.points.iter();
+                let mut failures = record.failures();
+                record.skipped.is_some()
+                    || measured.any(|it| it.point == *point && !it.batches.is_empty())
+                    || failures.any(|(it, failure)| it == point && failure != Failure::NotReached)
+            })
+    };
+    let is_incomplete = |id: &&str| {
+        let planned = experiments::find(id).map_or(Vec::new(), |it| it.points(standard));
+        planned.iter().any(|point| !has_tried(id, point))
+    };
+    let ids = choice.experiments().into_iter();
+    ids.filter(is_incomplete).collect()
+}
+
 /// The points that a run could not measure, with the reasons; not those for which its time was too short.
 fn failed(run: &Run) -> impl Iterator<Item = Failed> {
     let of = |record: &ExperimentRecord| {
@@ -197,19 +260,24 @@ fn failed(run: &Run) -> impl Iterator<Item = Failed> {
     run.experiments.iter().flat_map(of)
 }
 
-/// Measures the missing points like `oscope run`, for `stretch` times the usual time or for as long as
-/// earlier visits took.
-fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Common) -> Result<Exit> {
+/// The run that measures missing points, for `stretch` times the usual time or for as long as earlier visits took,
+/// and its time.
+fn part(
+    words: &[String],
+    stretch: f64,
+    arguments: &Reproduce,
+    common: &Common,
+) -> Result<(crate::arguments::Run, Nanoseconds)> {
     let mut run = run::parsed(words)?;
     run.dir.clone_from(&arguments.dir);
     run.allow_swap_file = arguments.allow_swap_file;
     run.remote.clone_from(&arguments.remote);
+    let setting = setting(arguments, run.profile);
+    let experiments = selection::experiments(&run.what)?;
+    let chosen = selection::at(&experiments, &run.levels(), &setting)?;
+    let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();
+    let plan = Plan::new(&chosen, &setting, None, 0);
     if stretch > 1.0 {
-        let setting = setting(arguments, run.profile);
-        let experiments = selection::experiments(&run.what)?;
-        let chosen = selection::at(&experiments, &run.levels(), &setting)?;
-        let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();
-        let plan = Plan::new(&chosen, &setting, None, 0);
         let fingerprint = setting.machine.fingerprint();
         let costs = stored::open(common)?.visit_costs(&fingerprint, setting.profile)?;
         let least_ns = plan.least_times(&costs).1.map_or(0.0, |all| all.0);
@@ -217,7 +285,8 @@ fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Commo
             (MARGIN * least_ns).max(stretch * plan.budget().0),
         ));
     }
-    run::measure_only(&run, common, &mut [])
+    let time = run.budget.unwrap_or(plan.budget());
+    Ok((run, time))
 }
 
 /// The circumstances of the runs that measure what is missing.
@@ -234,6 +303,7 @@ fn setting(arguments: &Reproduce, profile: Profile) -> Setting {
 
 #[cfg(test)]
 mod tests {
+    use super::{incomplete, subject};
     use crate::{selection, setting};
     use experiments::RemoteDirectory;
     use instrument::experiment::Experiment;
@@ -241,8 +311,9 @@ mod tests {
     use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};
     use instrument::point::{Level, Point};
+    use record::{PointRecord, Run};
     use report::reference;
-    use report::reproduce::tables;
+    use report::reproduce::{Choice, Report, tables};
     use std::collections::BTreeMap;
     use std::path::Path;
 
@@ -336,6 +407,52 @@ mod tests {
             let levels = [("chunk_size".to_owned(), refused)];
             assert!(selection::at(&experiments, &levels, &setting).is_err());
         }
+    }
+
+    #[test]
+    fn an_experiment_is_incomplete_until_each_point_of_the_standard_plan_was_tried() {
+        let standard = Setting {
+            profile: Profile::Standard,
+            ..able()
+        };
+        let choice = Choice {
+            report: Some(Report::D),
+            place: None,
+        };
+        let mut run = reference::ALL[0].run();
+        let experiment = experiments::find("threads.lock").expect("it exists");
+        let mut record = run.experiments.remove(0);
+        let tried = record.points.remove(0);
+        record.definition = experiment.definition();
+        record.points = (experiment.points(&standard).into_iter())
+            .map(|point| PointRecord {
+                point,
+                ..tried.clone()
+            })
+            .collect();
+        run.experiments = vec![record];
+        let is_incomplete = |run: &Run| {
+            incomplete(&choice, std::slice::from_ref(run), &standard).contains(&"threads.lock")
+        };
+        assert!(!is_incomplete(&run));
+        // Its time was used up before its turn.
+        run.experiments[0].points[3].batches.clear();
+        run.experiments[0].points[3].closing = None;
+        assert!(is_incomplete(&run));
+        run.experiments[0].skipped = Some("not here".into());
+        assert!(!is_incomplete(&run));
+    }
+
+    #[test]
+    fn whole_longer_and_chosen_measurements_of_an_experiment_are_tried_apart() {
+        let of = |line: &str| subject(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let whole = of("run file.sum");
+        let longer = of("run file.sum --profile standard");
+        let chosen = of("run file.sum --profile standard --at threads=3 --at state=warm");
+        assert_ne!(whole, longer);
+        assert_eq!(longer, ["file.sum", "--profile"]);
+        assert_ne!(longer, chosen);
+        assert_eq!(chosen, of("run file.sum --profile standard --at threads=4"));
     }
 
     #[test]

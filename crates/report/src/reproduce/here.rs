@@ -162,17 +162,7 @@ impl<'a> Measurements<'a> {
             if definition.id != query.experiment || stored.map(|metric| metric.version) != version {
                 continue;
             }
-            // A level that only the user chose, such as another slice, is not one that the report had.
-            let is_usual = |point: &Point| {
-                let mut axes = point.levels().map(|(axis, _)| axis);
-                axes.all(|axis| levels.contains_key(axis) || !is_optional(&definition.id, axis))
-            };
-            let fits = |result: &&PointResult| {
-                levels
-                    .iter()
-                    .all(|(axis, level)| result.point.get(axis) == Some(level))
-                    && is_usual(&result.point)
-            };
+            let fits = |result: &&PointResult| fits(&definition.id, &result.point, levels);
             for result in results.points.iter().filter(fits) {
                 match result.estimate(&query.metric) {
                     Some(estimate) if estimate.is_sound() => {
@@ -294,13 +284,12 @@ impl<'a> Measurements<'a> {
             if results.definition.id != query.experiment {
                 return None;
             }
-            let levels = &query.levels;
             let mut curve: Vec<(Bytes, &Estimate)> = Vec::new();
             for result in &results.points {
-                let fits = |(axis, level): (&String, &Level)| result.point.get(axis) == Some(level);
+                let fits = fits(&query.experiment, &result.point, &query.levels);
                 let place = result.point.get(along).and_then(Level::number).map(Bytes);
                 let value = result.sound(metric);
-                if let (Some(x), Some(value), true) = (place, value, levels.iter().all(fits)) {
+                if let (Some(x), Some(value), true) = (place, value, fits) {
                     // If another axis varies too, the first point of each place counts.
                     if !curve.iter().any(|(other, _)| *other == x) {
                         curve.push((x, value));
@@ -311,6 +300,14 @@ impl<'a> Measurements<'a> {
             (curve.len() >= 3).then_some(curve)
         })
     }
+}
+
+/// True if the point has these levels and no other that only the user chose, such as another slice.
+fn fits(experiment: &str, point: &Point, levels: &BTreeMap<String, Level>) -> bool {
+    let mut axes = point.levels().map(|(axis, _)| axis);
+    let mut all = levels.iter();
+    all.all(|(axis, level)| point.get(axis) == Some(level))
+        && axes.all(|axis| levels.contains_key(axis) || !is_optional(experiment, axis))
 }
 
 /// True if planned points of this experiment have no level on this axis.

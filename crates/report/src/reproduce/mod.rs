@@ -51,6 +51,8 @@ pub struct Reproduction {
     pub claims: Vec<(Report, &'static Claim, Judgement)>,
     /// Experiments of these claims that no run has.
     unmeasured: Vec<Wanted>,
+    /// Experiments with points that only the standard profile plans, which a claim may need.
+    incomplete: Vec<&'static str>,
     /// The model of the processor here.
     pub machine: String,
     /// A caution about a run that it was judged by.
@@ -211,6 +213,8 @@ pub struct Measured<'a> {
     pub failed: &'a [Failed],
     /// A caution about one of the runs.
     pub caution: Option<&'a str>,
+    /// The experiments of which the standard profile plans points that no run has tried.
+    pub incomplete: &'a [&'static str],
 }
 
 impl Reproduction {
@@ -237,12 +241,20 @@ impl Reproduction {
             .flat_map(|(_, claim)| claim.basis.experiments());
         let unmeasured = needed.filter(|id| !here.has(id));
         let unmeasured = unmeasured.filter_map(|id| here.missing_whole(id).wanted);
+        let open = (choice.claims()).filter(|(_, claim)| !claim.is_measured(&evidence));
+        let of_open = open.flat_map(|(_, claim)| claim.experiments.iter().copied());
+        let mut incomplete: Vec<&str> = of_open
+            .filter(|id| here.has(id) && measured.incomplete.contains(id))
+            .collect();
+        incomplete.sort_unstable();
+        incomplete.dedup();
         Self {
             tables: chosen.map(judged).collect(),
             claims: (choice.claims())
                 .map(|(report, claim)| (report, claim, claim.judge(&evidence)))
                 .collect(),
             unmeasured: unmeasured.collect(),
+            incomplete,
             machine: here.machine().to_owned(),
             caution: measured.caution.map(str::to_owned),
         }
@@ -292,11 +304,12 @@ impl Reproduction {
                 wanted.push(one);
             }
         }
-        // An experiment that is missing as a whole needs no other command.
+        // An experiment that is missing as a whole, or runs for longer, needs no other command yet.
         let whole: Vec<&str> = wanted
             .iter()
             .filter(|(_, axes)| axes.is_empty())
             .map(|(experiment, _)| *experiment)
+            .chain(self.incomplete.iter().copied())
             .collect();
         wanted.retain(|(experiment, axes)| axes.is_empty() || !whole.contains(experiment));
         while join_two(&mut wanted) {}
@@ -319,7 +332,13 @@ impl Reproduction {
             }
             words
         };
-        self.wanted().into_iter().map(command).collect()
+        let of_claims = self.incomplete.iter().map(|id| {
+            let words = ["run", id, "--profile", "standard"];
+            words.map(str::to_owned).to_vec()
+        });
+        of_claims
+            .chain(self.wanted().into_iter().map(command))
+            .collect()
     }
 }
 

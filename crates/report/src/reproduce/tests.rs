@@ -2,6 +2,8 @@
 
 use super::{Choice, Failed, Measured, Outcome, Report, Reproduction, join_two, tables};
 use instrument::point::Point;
+use instrument::results::Results;
+use platform::machine::Machine;
 use std::collections::BTreeMap;
 
 fn places(words: &str) -> Vec<&'static str> {
@@ -101,6 +103,42 @@ fn experiments_of_claims_are_measured_too() {
             "{commands:?}"
         );
     }
+}
+
+#[test]
+fn a_claim_that_needs_more_than_the_quick_plan_asks_for_the_standard_one() {
+    let experiment = experiments::find("threads.lock").expect("it exists");
+    let definition = experiment.definition();
+    let machine = Machine::default();
+    let one = Results {
+        definition: &definition,
+        machine: &machine,
+        points: Vec::new(),
+    };
+    let results = [one];
+    let choice = Choice {
+        report: Some(Report::D),
+        place: None,
+    };
+    let longer = |incomplete: &[&'static str]| {
+        let measured = Measured {
+            results: &results,
+            together: &results,
+            incomplete,
+            ..Measured::default()
+        };
+        let mut commands = Reproduction::new(&choice, &measured).commands();
+        commands.retain(|it| it[1] == "threads.lock");
+        let longer = commands
+            .iter()
+            .filter(|it| it[2..] == ["--profile", "standard"]);
+        [longer.count(), commands.len()]
+    };
+    // Points that are missing wait for the longer run, which may have them.
+    assert_eq!(longer(&["threads.lock", "threads.io"]), [1, 1]);
+    // All of the standard plan was tried: more would not decide the claim.
+    assert_eq!(longer(&[])[0], 0);
+    assert!(longer(&[])[1] > 1);
 }
 
 #[test]

@@ -247,6 +247,7 @@ fn figures_of_windows_are_judged_by_a_run_made_on_windows_and_by_no_other() {
     const REPORTED: f64 = 2_749.247_28 * 1_048_576.0;
     let cache = |read: f64| {
         let point = Point::new().with("block_size", 64 << 10);
+        let point = point.with("listing", "as printed");
         vec![measured(point, [("read", read)], 0.02)]
     };
     let judged = |on_windows: Option<f64>| {

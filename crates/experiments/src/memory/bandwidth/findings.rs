@@ -5,6 +5,7 @@ use super::{
 };
 use crate::estimates::{extra_cost, found, grade, known, ratio, time_ns};
 use crate::figures::{curves, logarithmic};
+use crate::listing::{listed, usual};
 use crate::memory::hierarchy;
 use crate::memory::pages::Pages;
 use crate::prelude::*;
@@ -27,6 +28,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let (results, listed) = (&usual(results), listed(results));
     let base = Pages::base(results.machine);
     let found = base.map_or_else(Vec::new, |base| {
         hierarchy::found(&curve(results, READ, base), results.machine)
@@ -43,11 +45,24 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
             ..curves(metric, title, axes, series.collect())
         }
     };
-    vec![
+    let by_listing = [READ, WRITE].map(|metric| {
+        let pages = base.map(|base| PAGES.at(Backing::Pages(base)));
+        listed.series(metric.title, metric, BLOCK_SIZE, pages.as_slice())
+    });
+    let title = "Reading and writing memory by the report's listing";
+    let axes = (BLOCK_SIZE, logarithmic("bandwidth", Unit::BytesPerSecond));
+    let by_listing = Figure {
+        marks: marks.clone(),
+        ..curves("listed", title, axes, by_listing.into())
+    };
+    let has_listed = !listed.points.is_empty();
+    let mut figures = vec![
         figure(READ, "Reading memory"),
         figure(WRITE, "Writing memory"),
         figure(FIRST_WRITE, "Writing memory for the first time"),
-    ]
+    ];
+    figures.extend(has_listed.then_some(by_listing));
+    figures
 }
 
 pub(in crate::memory) fn curve<'r>(

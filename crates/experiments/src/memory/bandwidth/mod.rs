@@ -9,10 +9,13 @@ pub(super) use findings::{curve, in_both_pages};
 use super::hierarchy::MODEL;
 use super::pages::{self, Pages};
 use super::{MOST_BYTES_PER_SECOND, SUPPLIED, of_block};
+use crate::listing::{LISTING, NAMED, is_listed, usual};
+use crate::optimisation::{self, Compiler, Optimisation};
 use crate::prelude::*;
 use instrument::experiment::Confinement;
 use instrument::point::{AxisKind, Level, LevelOf};
 use kernels::InstructionSet;
+use kernels::levels::{read_ints, write_ints};
 use platform::memory::{Mapping, PageSize};
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -104,10 +107,13 @@ const DESIGN: Design = Design {
          evicts what the next one needs. If the memory of a process cannot be limited, the kernel \
          is asked before each pass to move the block to swap, until it has left memory. The page \
          faults of a pass are counted: major faults read from swap, minor faults found the page \
-         read ahead. Capacities of caches are found from the reading curve, {MODEL}."
+         read ahead. Capacities of caches are found from the reading curve, {MODEL}. With `--at \
+         'listing=as printed'` the loops are those of the report, in C: `data[j] = j + i` and \
+         `sum = data[j]`, one `int` after the other, after passes that write; the first write is not \
+         measured."
     ),
     source: "Report E, section 3",
-    axes: &[BLOCK_SIZE.axis(), PAGES.axis()],
+    axes: &[BLOCK_SIZE.axis(), PAGES.axis(), LISTING.axis()],
     metrics: &[
         FIRST_WRITE,
         READ,
@@ -155,6 +161,10 @@ impl Experiment for Bandwidth {
         const { &[BLOCK_SIZE.refined_by(1 << 10)] }
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        &[NAMED]
+    }
+
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
         let is_swapped = matches!(point.level(PAGES), Ok(Backing::Swap(_)));
         (metric == FIRST_WRITE.name || is_swapped).then_some(SUPPLIED)
@@ -172,14 +182,20 @@ impl Experiment for Bandwidth {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;
+        let is_listed = is_listed(point);
+        if is_listed {
+            // It says so where the C loops are not what they should be.
+            optimisation::loops(Compiler::C, Optimisation::FULL, sampler);
+        }
         match point.level(PAGES)? {
+            Backing::Pages(pages) if is_listed => by_listing(sampler, block_size, pages),
             Backing::Pages(pages) => in_memory(sampler, block_size, pages),
-            Backing::Swap(swap) => swap::measure(sampler, block_size, swap),
+            Backing::Swap(swap) => swap::measure(sampler, block_size, swap, is_listed),
         }
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(results)
+        findings::all(&usual(results))
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -221,7 +237,7 @@ fn in_memory(
     let mut memory = fresh.into_inner();
     pages::verify(sampler, &memory.mapping, page_size)?;
     let block = memory.first_block();
-    for _ in 0..(WARMING_BYTES / block_size).clamp(1, MOST_WARMING_PASSES) {
+    for _ in 0..warming_passes(block_size) {
         black_box(set.read(black_box(block)));
     }
     time(sampler, READ, block_size, || {
@@ -230,6 +246,33 @@ fn in_memory(
     time(sampler, WRITE, block_size, || {
         set.write(black_box(block), word);
     })
+}
+
+/// The passes of the report's listing: written, written and timed, read and timed.
+fn by_listing(
+    sampler: &mut Sampler<'_>,
+    block_size: usize,
+    pages: Pages,
+) -> Result<(), MeasureError> {
+    let (page_size, _) = pages.here()?;
+    let mut mapping = Mapping::anonymous(block_size, page_size)?;
+    let block = mapping.as_mut_slice();
+    for pass in 0..warming_passes(block_size) {
+        write_ints(black_box(&mut *block), pass as u32);
+    }
+    let mut pass = 0;
+    time(sampler, WRITE, block_size, || {
+        write_ints(black_box(&mut *block), pass);
+        pass = pass.wrapping_add(1);
+    })?;
+    time(sampler, READ, block_size, || {
+        black_box(read_ints(black_box(&*block)));
+    })?;
+    pages::verify(sampler, &mapping, page_size)
+}
+
+fn warming_passes(block_size: usize) -> usize {
+    (WARMING_BYTES / block_size).clamp(1, MOST_WARMING_PASSES)
 }
 
 /// Times passes over a block: as many as it takes, or single ones if they are long enough.

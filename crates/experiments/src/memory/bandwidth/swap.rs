@@ -7,6 +7,7 @@ use crate::prelude::*;
 use instrument::experiment::Confinement;
 use instrument::statistics::random::Random;
 use kernels::InstructionSet;
+use kernels::levels::{read_ints, write_ints};
 use platform::memory::{self, Mapping, PageSize};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
@@ -85,16 +86,25 @@ struct Block {
     pattern: Vec<u8>,
     page_bytes: usize,
     swap: Swap,
+    /// True if it is written and read by the report's listing.
+    is_listed: bool,
 }
 
 impl Block {
     fn write(&mut self) {
+        if self.is_listed {
+            return write_ints(black_box(self.memory.as_mut_slice()), 0);
+        }
         for page in self.memory.as_mut_slice().chunks_mut(self.page_bytes) {
             page.copy_from_slice(black_box(&self.pattern[..page.len()]));
         }
     }
 
     fn read(&mut self) {
+        if self.is_listed {
+            black_box(read_ints(black_box(self.memory.as_slice())));
+            return;
+        }
         black_box(InstructionSet::best().read(black_box(self.memory.as_slice())));
     }
 
@@ -123,6 +133,7 @@ pub(super) fn measure(
     sampler: &mut Sampler<'_>,
     size: usize,
     swap: Swap,
+    is_listed: bool,
 ) -> Result<(), MeasureError> {
     let page_bytes = memory::page_bytes(PageSize::Base).unwrap_or(USUAL_PAGE_BYTES) as usize;
     let mut random = Random::new(sampler.seed());
@@ -132,6 +143,7 @@ pub(super) fn measure(
         pattern: words.collect(),
         page_bytes,
         swap,
+        is_listed,
     });
     block.borrow_mut().write();
     time(sampler, READ, READ_FAULTS, &block, Block::read)?;

@@ -1,9 +1,11 @@
 //! Claims about ways to call.
 
-use super::{DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED, power, process_style, slope};
+use super::{
+    DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED, in_rust, power, process_style, slope,
+};
 use crate::estimates::ratio_within;
 use crate::judging::{MARGIN, both, decided, exceeds, is_about};
-use crate::optimisation::{COMPILER, Compiler};
+use crate::listing::listed;
 use crate::prelude::*;
 use instrument::claim::{Basis, Claim, Judgement, Ruling};
 
@@ -19,31 +21,39 @@ pub(crate) const ALL: &[Claim] = &[
         key: "every_way_to_call_is_linear",
         says: "Time grows linearly with the work: inline, in functions, by recursion and in processes.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, all_are_linear),
+        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, all_are_linear)),
     },
     Claim {
         key: "recursion_is_steeper",
         says: "Time grows faster with the work in a recursion than in a loop.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, recursion_is_steeper),
+        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, recursion_is_steeper)),
     },
     Claim {
         key: "inline_wins_only_without_optimisation",
         says: "Without optimisation, inline code is faster than a function; with it, the function is faster.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, inline_wins_only_unoptimised),
+        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, inline_wins_only_unoptimised)),
     },
     Claim {
         key: "optimisation_does_not_touch_processes",
         says: "The cost of a process does not depend on the compiler's optimisation.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, processes_are_unaffected),
+        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, processes_are_unaffected)),
     },
 ];
 
+/// Judges by the report's listing if that was measured, else by the usual loops.
+fn by_listing_or_usual(
+    results: &Results,
+    judge: fn(&Results) -> Option<Judgement>,
+) -> Option<Judgement> {
+    [listed(results), in_rust(results)].iter().find_map(judge)
+}
+
 /// The slope of `one` over that of `other`, of the same or another metric.
 fn slopes(
-    results: &Results<'_>,
+    results: &Results,
     one: (Metric<&'static str>, Style),
     other: (Metric<&'static str>, Style),
 ) -> Option<Quantity> {
@@ -52,12 +62,12 @@ fn slopes(
 }
 
 /// The slope of `one` over that of `other`, without optimisation and with it.
-fn both_slopes(results: &Results<'_>, one: Style, other: Style) -> Option<(Quantity, Quantity)> {
+fn both_slopes(results: &Results, one: Style, other: Style) -> Option<(Quantity, Quantity)> {
     let of = |metric| slopes(results, (metric, one), (metric, other));
     Some((of(UNOPTIMISED)?, of(OPTIMISED)?))
 }
 
-fn all_are_linear(results: &Results<'_>) -> Option<Judgement> {
+fn all_are_linear(results: &Results) -> Option<Judgement> {
     let metrics = [UNOPTIMISED, OPTIMISED].into_iter();
     let powers = metrics.flat_map(|metric| {
         let styles = [
@@ -98,7 +108,7 @@ fn all_are_linear(results: &Results<'_>) -> Option<Judgement> {
     Some(decided(ruling, said))
 }
 
-fn recursion_is_steeper(results: &Results<'_>) -> Option<Judgement> {
+fn recursion_is_steeper(results: &Results) -> Option<Judgement> {
     let (unoptimised, optimised) = both_slopes(results, Style::Recursion, Style::Inline)?;
     let said = sentence!(
         "A row by recursion takes {unoptimised} the time of an inline row without optimisation, and \
@@ -111,7 +121,7 @@ fn recursion_is_steeper(results: &Results<'_>) -> Option<Judgement> {
     Some(decided(ruling, said))
 }
 
-fn inline_wins_only_unoptimised(results: &Results<'_>) -> Option<Judgement> {
+fn inline_wins_only_unoptimised(results: &Results) -> Option<Judgement> {
     let (unoptimised, optimised) = both_slopes(results, Style::Function, Style::Inline)?;
     let (_, inverse) = both_slopes(results, Style::Inline, Style::Function)?;
     let said = sentence!(
@@ -126,11 +136,8 @@ fn inline_wins_only_unoptimised(results: &Results<'_>) -> Option<Judgement> {
 }
 
 /// In the most rows that were measured, since both levels ran in the same processes.
-fn processes_are_unaffected(results: &Results<'_>) -> Option<Judgement> {
-    let levels = [
-        STYLE.at(process_style(results)),
-        COMPILER.at(Compiler::Rust),
-    ];
+fn processes_are_unaffected(results: &Results) -> Option<Judgement> {
+    let levels = [STYLE.at(process_style(results))];
     let times = |metric| results.along(ROWS, metric, &levels).pop();
     let ((Count(rows), one), (_, other)) = (times(UNOPTIMISED)?, times(OPTIMISED)?);
     let ratio = ratio_within(one, other)?;

@@ -1,29 +1,40 @@
 //! Findings and figures of `process.call_styles`.
 
-use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, UNOPTIMISED, slope};
+use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, UNOPTIMISED, in_rust, slope};
 use crate::estimates::grade;
 use crate::figures::{curves, logarithmic};
-use crate::optimisation::{COMPILER, Compiler};
+use crate::listing::listed;
 use crate::prelude::*;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
+    let results = &in_rust(results);
     let found = [calls(results), deepest(results)];
     found.into_iter().flatten().collect()
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let figure = |metric, title: &str| {
-        let series = Style::ALL.iter().map(|style| {
-            let levels = [STYLE.at(*style), COMPILER.at(Compiler::Rust)];
-            results.series(style.name(), metric, ROWS, &levels)
-        });
+    let figure = |results: &Results, key: &str, metric: Metric<&'static str>, title: &str| {
+        let series = Style::ALL
+            .iter()
+            .map(|style| results.series(style.name(), metric, ROWS, &[STYLE.at(*style)]));
         let axes = (ROWS, logarithmic("time", Unit::Nanoseconds));
-        curves(metric, title, axes, series.collect())
+        curves(key, title, axes, series.collect())
     };
-    vec![
-        figure(OPTIMISED, "Ways to call, optimised"),
-        figure(UNOPTIMISED, "Ways to call, without optimisation"),
-    ]
+    let ways = [
+        (OPTIMISED, "Ways to call, optimised"),
+        (UNOPTIMISED, "Ways to call, without optimisation"),
+    ];
+    let (usual, listed) = (in_rust(results), listed(results));
+    let mut figures: Vec<Figure> = (ways.iter())
+        .map(|(metric, title)| figure(&usual, metric.name, *metric, title))
+        .collect();
+    if !listed.points.is_empty() {
+        figures.extend(ways.map(|(metric, title)| {
+            let title = format!("{title}, by the report's listing");
+            figure(&listed, &format!("listed_{}", metric.name), metric, &title)
+        }));
+    }
+    figures
 }
 
 /// The cost of a call over the same loop inline. A call that is faster than none is a loop that was compiled
@@ -44,8 +55,7 @@ fn calls(results: &Results) -> Option<Finding> {
 }
 
 fn deepest(results: &Results) -> Option<Finding> {
-    let levels = [STYLE.at(Style::Recursion), COMPILER.at(Compiler::Rust)];
-    let by_rows = results.along(ROWS, DEEPEST, &levels);
+    let by_rows = results.along(ROWS, DEEPEST, &[STYLE.at(Style::Recursion)]);
     let (_, deepest) = by_rows.last()?;
     let said = sentence!(
         "The stack of a process holds {deepest} nested calls of an unoptimised function."

@@ -5,6 +5,7 @@ mod findings;
 
 use super::calls::operations::PROGRAM;
 use crate::lines::{line_through, power_through, values};
+use crate::listing::{LISTING, NAMED, is_listed, usual};
 use crate::optimisation::{COMPILER, Compiler, Optimisation, loops};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
@@ -68,12 +69,20 @@ const DESIGN: Design = Design {
          give the same sum, which is checked each time. The loops are one source, compiled \
          without optimisation (0) and with full optimisation (3). Each process times both, in random \
          order. The time is that of the whole loop. The deepest recursion is the number of calls that the stack of this process holds, \
-         computed from the size of a frame."
+         computed from the size of a frame. With `--at 'listing=as printed' --at compiler=C` the rows are \
+         those of the report: each allocates an array, fills it with its indices, adds both counters to each \
+         element and adds them up, one `int` after the other, and frees it. The report does not say how \
+         many elements it has: here {STEPS}."
     ),
     source: "Report E, section 5.2",
-    axes: &[STYLE.axis(), ROWS.axis(), COMPILER.axis()],
+    axes: &[STYLE.axis(), ROWS.axis(), COMPILER.axis(), LISTING.axis()],
     metrics: &[UNOPTIMISED, OPTIMISED, DEEPEST],
 };
+
+/// The points of the usual loops in Rust.
+fn in_rust<'r>(results: &Results<'r>) -> Results<'r> {
+    usual(results).only(|point| point.level(COMPILER) == Ok(Compiler::Rust))
+}
 
 /// The time of a row more.
 fn slope(results: &Results, metric: Metric<&'static str>, style: Style) -> Option<Quantity> {
@@ -88,7 +97,7 @@ fn power(results: &Results, metric: Metric<&'static str>, style: Style) -> Optio
 }
 
 fn times(results: &Results, metric: Metric<&'static str>, style: Style) -> Vec<(Count, Quantity)> {
-    let levels = [STYLE.at(style), COMPILER.at(Compiler::Rust)];
+    let levels = [STYLE.at(style)];
     values(&results.along(ROWS, metric, &levels))
 }
 
@@ -138,6 +147,10 @@ impl Experiment for CallStyles {
         points
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        &[NAMED]
+    }
+
     /// A new process costs more from one that has visited other points.
     fn shares_process(&self, point: &Point) -> bool {
         let style = point.level(STYLE);
@@ -163,8 +176,18 @@ impl Experiment for CallStyles {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
+        let (is_listed, compiler) = (is_listed(point), point.level(COMPILER)?);
+        if is_listed && compiler != Compiler::C {
+            return Err(MeasureError::Unsupported(
+                "the report's listing is C: `--at compiler=C` measures it".into(),
+            ));
+        }
         // The expected sum, computed independently.
-        let sum = Loops::of(levels::Compiler::Rust, Level::O1).inline(rows, STEPS);
+        let sum = if is_listed {
+            listed_sum(style, rows)
+        } else {
+            Loops::of(levels::Compiler::Rust, Level::O1).inline(rows, STEPS)
+        };
         let program = match style {
             Style::Program => call::program_that_does_nothing()?,
             _ => CString::default(),
@@ -173,7 +196,10 @@ impl Experiment for CallStyles {
         let mut times = TIMES;
         Random::new(sampler.seed()).shuffle(&mut times);
         for (metric, optimisation) in times {
-            let loops = loops(point.level(COMPILER)?, optimisation, sampler);
+            let loops = match loops(compiler, optimisation, sampler) {
+                _ if is_listed => Loops::listed(optimisation.0),
+                loops => loops,
+            };
             if style == Style::Recursion {
                 guard(&loops, rows)?;
             }
@@ -214,6 +240,20 @@ fn run(loops: &Loops, style: Style, rows: u64, program: &CStr) -> Result<u64, Me
             call::spawn_wait(program)?;
             Ok(sum + loops.row(at, steps))
         }),
+    }
+}
+
+/// The sum of the listing's rows in 32 bits; inline it is twice the last row's, as printed.
+fn listed_sum(style: Style, rows: u64) -> u64 {
+    let row = |at: u64| STEPS * (STEPS - 1) + STEPS * at;
+    match style {
+        Style::Inline => 2 * row(rows - 1),
+        // The parent adds up what each row gave.
+        Style::Fork | Style::Program => (0..rows).map(row).sum(),
+        Style::Function | Style::Recursion => {
+            let sum: u64 = (0..rows).map(row).sum();
+            sum & u64::from(u32::MAX)
+        }
     }
 }
 
@@ -270,13 +310,15 @@ fn steps((fewest, most): (u64, u64)) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listing::Listing;
     use crate::made_up::{count, sampled};
 
     #[test]
-    fn every_style_is_measured_here_with_either_compiler() {
-        for compiler in Compiler::ALL {
-            for style in Style::of(System::here()) {
-                let point = point(style, 3, *compiler);
+    fn every_style_is_measured_here_with_either_compiler_and_by_the_listing() {
+        for style in Style::of(System::here()) {
+            let by = |compiler: &Compiler| point(style, 3, *compiler);
+            let listed = by(&Compiler::C).at(LISTING, Listing::AsPrinted);
+            for point in Compiler::ALL.iter().map(by).chain([listed]) {
                 let samples = sampled(&CallStyles, &point, &[UNOPTIMISED, OPTIMISED]);
                 let is_recursion = style == Style::Recursion;
                 assert_eq!(count(&samples, DEEPEST), usize::from(is_recursion));

@@ -200,6 +200,7 @@ impl<'v> Session<'v, '_, '_> {
                     experiment: planned.definition.id.clone(),
                     points: vec![point.clone()],
                     confinement: planned.experiment.confinement(point),
+                    least_ns: 0,
                     space_bytes: planned.space_bytes,
                     task,
                 },
