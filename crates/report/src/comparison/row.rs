@@ -5,6 +5,7 @@ use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWE
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::statistics::Interval;
+use std::cmp::Ordering;
 
 /// One metric at one point, on both sides.
 #[derive(Clone, Debug)]
@@ -109,10 +110,16 @@ impl Row<'_> {
     }
 
     /// Lower bound of the size, from the interval; negative if the interval includes 1.
-    pub(super) fn certain_size(&self) -> f64 {
+    fn certain_size(&self) -> f64 {
         self.interval.map_or(f64::NEG_INFINITY, |interval| {
-            self.size() - (interval.high / interval.low).ln() / 2.0
+            interval.low.ln().max(-interval.high.ln())
         })
+    }
+
+    /// Order of display: the largest certain difference first.
+    pub(super) fn by_certainty(&self, other: &Self) -> Ordering {
+        let certain = other.certain_size().total_cmp(&self.certain_size());
+        certain.then_with(|| other.size().total_cmp(&self.size()))
     }
 }
 
