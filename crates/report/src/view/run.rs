@@ -121,7 +121,7 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
         let counted = counted(values, "value");
         let worst = format!("{counted}, worst: {cause}: {place}.");
         let remedy = Text::marked(warning.advice());
-        let lines = [worst.into(), text!["Remedy: "].then(remedy).then(".")];
+        let lines = [text![worst], text!["Remedy: "].then(remedy).then(".")];
         Some(Item::new(
             Piece::toned(Tone::Doubtful, warning.label()),
             lines,
