@@ -204,12 +204,9 @@ impl<'a> Comparison<'a> {
         self.by_certainty(&[Verdict::Faster, Verdict::Slower, Verdict::Untested])
     }
 
-    /// The rows that are not comparable or undecided, the largest certain difference first, and those whose values are
-    /// not known last.
+    /// The rows that are not comparable or undecided, the largest certain difference first.
     pub fn open(&self) -> Vec<&Row<'a>> {
-        let mut rows = self.by_certainty(&[Verdict::NotComparable, Verdict::Inconclusive]);
-        rows.sort_by_key(|row| row.is_vague());
-        rows
+        self.by_certainty(&[Verdict::NotComparable, Verdict::Inconclusive])
     }
 
     fn by_certainty(&self, verdicts: &[Verdict]) -> Vec<&Row<'a>> {
@@ -261,60 +258,5 @@ impl Counts {
             (self.inconclusive, INCONCLUSIVE.text),
             (self.untested, UNTESTED.text),
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Basis, Comparison, Question, Row, Side, Verdict};
-    use instrument::experiment::{Definition, Metric};
-    use instrument::point::Point;
-    use instrument::statistics::Interval;
-    use std::collections::BTreeMap;
-
-    #[test]
-    fn certain_differences_come_first_and_values_that_are_not_known_last() {
-        let definition = Definition {
-            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
-            ..Definition::default()
-        };
-        let (point, side) = (
-            Point::new(),
-            Side {
-                label: String::new(),
-                runs: Vec::new(),
-                is_reported: false,
-            },
-        );
-        let row = |(ratio, low, high): (f64, f64, f64), verdict| Row {
-            interval: Interval::new(low, high),
-            verdict,
-            ..Row::made_up(&definition, &point, ratio)
-        };
-        let of = |verdict, ratios: [(f64, f64, f64); 4]| Comparison {
-            question: Question {
-                a: &side,
-                b: &side,
-                baseline: None,
-                margin: 0.02,
-            },
-            basis: Basis::Sessions,
-            rows: ratios.map(|it| row(it, verdict)).into(),
-            refused: Vec::new(),
-            unmatched: BTreeMap::new(),
-            circumstances: Vec::new(),
-            remarks: Vec::new(),
-            clock_hz: None,
-        };
-        let ratios = |rows: Vec<&Row<'_>>| rows.iter().map(|row| row.ratio).collect::<Vec<_>>();
-        let wide = (1e-5, 1e-7, 0.000_93);
-        let rows = [wide, (1.1, 0.9, 1.3), (2.0, 1.5, 2.6), (0.5, 0.4, 0.6)];
-        let open = of(Verdict::Inconclusive, rows);
-        assert_eq!(ratios(open.open()), [0.5, 2.0, 1.1, 1e-5]);
-        let decided = of(
-            Verdict::Slower,
-            [(900.0, 1.2, 1e6), (1.3, 1.25, 1.35), wide, (0.5, 0.4, 0.6)],
-        );
-        assert_eq!(ratios(decided.differences()), [1e-5, 0.5, 1.3, 900.0]);
     }
 }

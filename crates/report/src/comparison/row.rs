@@ -116,10 +116,13 @@ impl Row<'_> {
         })
     }
 
-    /// Order of display: the largest certain difference first.
+    /// Order of display: the largest certain difference first, and what is neither decided nor known last.
     pub(super) fn by_certainty(&self, other: &Self) -> Ordering {
+        let is_unknown = |row: &Self| row.verdict == Verdict::Inconclusive && row.is_vague();
         let certain = other.certain_size().total_cmp(&self.certain_size());
-        certain.then_with(|| other.size().total_cmp(&self.size()))
+        (is_unknown(self).cmp(&is_unknown(other)))
+            .then(certain)
+            .then(other.size().total_cmp(&self.size()))
     }
 }
 
@@ -174,5 +177,39 @@ impl<'a> Row<'a> {
             doubtful: false,
             left_out: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, Verdict};
+    use instrument::experiment::{Definition, Metric};
+    use instrument::point::Point;
+    use instrument::statistics::Interval;
+
+    #[test]
+    fn certain_differences_come_first_and_undecided_values_that_are_not_known_last() {
+        let definition = Definition {
+            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
+            ..Definition::default()
+        };
+        let point = Point::new();
+        let ordered = |verdict| {
+            let intervals = [
+                (1e-5, 1e-7, 0.000_93),
+                (900.0, 1.2, 1e6),
+                (1.1, 0.9, 1.3),
+                (2.0, 1.5, 2.6),
+            ];
+            let mut rows = intervals.map(|(ratio, low, high)| Row {
+                interval: Interval::new(low, high),
+                verdict,
+                ..Row::made_up(&definition, &point, ratio)
+            });
+            rows.sort_by(Row::by_certainty);
+            rows.map(|row| row.ratio)
+        };
+        assert_eq!(ordered(Verdict::Slower), [1e-5, 2.0, 900.0, 1.1]);
+        assert_eq!(ordered(Verdict::Inconclusive), [2.0, 1.1, 1e-5, 900.0]);
     }
 }
