@@ -207,9 +207,12 @@ mod tests {
                 ..Row::made_up(&definition, &point, ratio)
             });
             rows.sort_by(Row::by_certainty);
-            rows.map(|row| row.ratio)
+            rows.map(|row| row.ratio.to_string())
         };
-        assert_eq!(ordered(Verdict::Slower), [1e-5, 2.0, 900.0, 1.1]);
-        assert_eq!(ordered(Verdict::Inconclusive), [2.0, 1.1, 1e-5, 900.0]);
+        assert_eq!(ordered(Verdict::Slower), ["0.00001", "2", "900", "1.1"]);
+        assert_eq!(
+            ordered(Verdict::Inconclusive),
+            ["2", "1.1", "0.00001", "900"]
+        );
     }
 }
