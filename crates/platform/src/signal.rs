@@ -49,6 +49,15 @@ impl fmt::Display for Signal {
     }
 }
 
+/// A signal that comes again within this time of the first counts as the same request: Ctrl-C held down a moment too
+/// long, or a terminal and `timeout` that both send it.
+const SAME_REQUEST: Duration = Duration::from_secs(1);
+
+/// True if a signal that has come after `first_ns` and again after `now_ns` is a second request.
+pub(crate) fn asks_again(first_ns: u64, now_ns: u64) -> bool {
+    now_ns.saturating_sub(first_ns) >= SAME_REQUEST.as_nanos() as u64
+}
+
 /// The flag for requests to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Interrupt {
@@ -57,8 +66,8 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// From now on, the first SIGINT, SIGQUIT, SIGTERM or SIGHUP only sets a flag, for the whole
-    /// process. A second one has its default effect, so that a user can still end the process. Each
-    /// SIGPIPE sets the flag, and the write fails with
+    /// process. The same signal again has its default effect if it comes a second later or more, so that a
+    /// user can still end the process. Each SIGPIPE sets the flag, and the write fails with
     /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). An ignored signal (e.g. under `nohup`) stays
     /// ignored. Interrupted system calls are restarted.
     ///
@@ -90,5 +99,17 @@ impl Interrupt {
     /// The flag itself, for loops without knowledge of signals.
     pub fn flag(self) -> &'static AtomicBool {
         os::signal::flag()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_again;
+
+    #[test]
+    fn a_signal_asks_again_a_second_after_the_first() {
+        for (now_ns, again) in [(7, false), (1_000_000_006, false), (1_000_000_007, true)] {
+            assert_eq!(asks_again(7, now_ns), again, "{now_ns}");
+        }
     }
 }

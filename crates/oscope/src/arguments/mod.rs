@@ -55,7 +55,9 @@ Exit codes:
   1    something could not be measured or done
   2    wrong use
   3    a comparison found what `--fail-on` names, or a node is slower than its fleet
-  130  stopped by Ctrl-C (131: by Ctrl-\\, 143: by SIGTERM, 129: by SIGHUP, 141: its output had no reader)";
+  130  stopped by Ctrl-C (131: by Ctrl-\\, 143: by SIGTERM, 129: by SIGHUP, 141: its output had no reader)
+
+The first signal to stop ends in good order. The same signal a second later or more ends at once.";
 
 /// The options of every command.
 #[derive(Args, Clone, Debug, Default)]

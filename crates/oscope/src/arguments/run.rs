@@ -91,7 +91,8 @@ pub struct Run {
     /// sessions unless `--sessions` gives another number
     #[arg(long, value_name = "RUNS")]
     pub compare_with: Option<String>,
-    /// File for the page [default: `pages/run-NUMBER.html` next to the store, overwritten]
+    /// File for the page [default: `pages/run-NUMBER.html` next to the store, overwritten; next to a store that is not
+    /// called `oscope.db`, `pages/STORE/run-NUMBER.html`]
     #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
     pub page: Option<PathBuf>,
     /// Overwrite an existing file that `--page` names

@@ -96,7 +96,7 @@ mod tests {
                 experiments::find(program.experiment).is_some(),
                 "{program:?}"
             );
-            let words = shlex::split(&format!("oscope {}", program.command));
+            let words = shlex::split(&format!("oscope {}", program.command()));
             let parsed = Arguments::try_parse_from(words.expect("quotes are closed"));
             let parsed = parsed.unwrap_or_else(|error| panic!("{program:?}: {error}"));
             let Some(Command::Run(run)) = parsed.command else {

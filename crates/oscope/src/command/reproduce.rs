@@ -49,7 +49,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
         return Err(WrongUse(match choice.listing() {
             Some(listing) => format!(
                 "report {} has no figure at {}, but a program ({}); `oscope {}` does the same",
-                listing.report, listing.place, listing.program, listing.command
+                listing.report, listing.place, listing.run(), listing.command()
             ),
             None => format!(
                 "the reports have no figure at '{place}'; `oscope reproduce --list` names the places"

@@ -8,6 +8,7 @@ use crate::stored;
 use crate::target::{Replaces, Target, make_directory};
 use anyhow::Result;
 use files::Watch;
+use record::store::DEFAULT_NAME;
 use report::{Analysis, page};
 use std::cell::Cell;
 use std::fs::File;
@@ -27,7 +28,7 @@ enum Place {
     None,
     /// The file given by `--page`.
     Asked(Target),
-    /// Next to the store, named after the run's number. An existing page there belongs to a deleted
+    /// In the store's folder for pages, named after the run's number. An existing page there belongs to a deleted
     /// store.
     Numbered(PathBuf),
 }
@@ -92,7 +93,7 @@ impl Place {
         if arguments.no_page {
             return Ok(Self::None);
         }
-        let folder = files::folder(&stored::path(common)?).join("pages");
+        let folder = folder(&stored::path(common)?);
         make_directory(&folder)?;
         Self::numbered(&folder, 0, common)?;
         Ok(Self::Numbered(folder))
@@ -102,6 +103,15 @@ impl Place {
     fn numbered(folder: &Path, number: u64, common: &Common) -> Result<Target> {
         let path = folder.join(format!("run-{number}.html"));
         Target::new(&path, Replaces::Own(is_page), common)
+    }
+}
+
+/// The folder for the pages of a store, next to it. Each store has a folder of its own.
+fn folder(store: &Path) -> PathBuf {
+    let pages = files::folder(store).join("pages");
+    match store.file_name() {
+        Some(name) if name != DEFAULT_NAME => pages.join(name),
+        _ => pages,
     }
 }
 

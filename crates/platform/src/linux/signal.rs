@@ -2,16 +2,19 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::check;
+use crate::clock::now_ns;
 use crate::error::{Error, Result};
 pub use crate::linux::stop::pauses;
-use crate::signal::Signal;
+use crate::signal::{Signal, asks_again};
 
 static FLAG: AtomicBool = AtomicBool::new(false);
 static NUMBER: AtomicI32 = AtomicI32::new(0);
+/// When each signal came first, by its number; 0 before.
+static FIRST_NS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 const CAUGHT: [Signal; 5] = [
     Signal::Interrupt,
@@ -23,10 +26,20 @@ const CAUGHT: [Signal; 5] = [
 
 /// Uses only atomics and calls that are safe in a signal handler.
 extern "C" fn on_signal(number: libc::c_int) {
+    let is_request = number != Signal::ClosedPipe.number();
+    if is_request {
+        let now_ns = now_ns();
+        let first = &FIRST_NS[number as usize];
+        match first.compare_exchange(0, now_ns, Ordering::Relaxed, Ordering::Relaxed) {
+            Err(first_ns) if asks_again(first_ns, now_ns) => return end_by(number),
+            Err(_) => return,
+            Ok(_) => {}
+        }
+    }
     NUMBER.store(number, Ordering::Relaxed);
     FLAG.store(true, Ordering::Release);
     if let Some(timer) = TIMER.get()
-        && number != Signal::ClosedPipe.number()
+        && is_request
     {
         IMPATIENT.store(number, Ordering::Relaxed);
         // SAFETY: the timer exists and is never deleted; signal-safety(7) lists this call.
@@ -34,10 +47,17 @@ extern "C" fn on_signal(number: libc::c_int) {
     }
 }
 
-/// Raises the first signal again. Its handler has been reset, so this ends the process.
 extern "C" fn on_alarm(_: libc::c_int) {
-    // SAFETY: signal-safety(7) lists this call.
-    unsafe { libc::raise(IMPATIENT.load(Ordering::Relaxed)) };
+    end_by(IMPATIENT.load(Ordering::Relaxed));
+}
+
+/// Gives a signal its default effect, which ends the process, and raises it.
+fn end_by(number: libc::c_int) {
+    // SAFETY: signal-safety(7) lists both calls.
+    unsafe {
+        libc::signal(number, libc::SIG_DFL);
+        libc::raise(number);
+    }
 }
 
 /// Runs from the first signal until the patience ends.
@@ -63,7 +83,7 @@ pub(crate) fn lose_patience_after(patience: Duration) -> Result<()> {
         let mut id = ptr::null_mut();
         // SAFETY: `id` has room for the result.
         check(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) })?;
-        handle(libc::SIGALRM, on_alarm, 0)?;
+        handle(libc::SIGALRM, on_alarm)?;
         Ok(Timer {
             id,
             patience: libc::itimerspec {
@@ -97,23 +117,14 @@ fn catch(signal: Signal) -> io::Result<()> {
     if action_of(number)?.sa_sigaction == libc::SIG_IGN {
         return Ok(());
     }
-    let flags = match signal {
-        Signal::ClosedPipe => 0,
-        // The first delivery restores the default, so that a second one ends the process.
-        _ => libc::SA_RESETHAND,
-    };
-    handle(number, on_signal, flags)
+    handle(number, on_signal)
 }
 
-fn handle(
-    number: libc::c_int,
-    handler: extern "C" fn(libc::c_int),
-    flags: libc::c_int,
-) -> io::Result<()> {
+fn handle(number: libc::c_int, handler: extern "C" fn(libc::c_int)) -> io::Result<()> {
     let handler = handler as *const () as libc::sighandler_t;
     // SAFETY: the handler has the right type for an action without SA_SIGINFO, and only makes calls
     // that are safe in a handler.
-    unsafe { set_action(number, handler, libc::SA_RESTART | flags) }
+    unsafe { set_action(number, handler, libc::SA_RESTART) }
 }
 
 /// The current action of a signal.
@@ -193,6 +204,19 @@ mod tests {
             u64::from(interrupt.is_set())
         });
         goes_on.is_ok_and(|was_asked| was_asked == 1)
+    }
+
+    #[test]
+    fn a_signal_twice_at_once_is_one_request() {
+        let goes_on = child::value(|| {
+            let interrupt = Interrupt::install().unwrap();
+            for _ in 0..3 {
+                // SAFETY: the handler is safe at any moment.
+                unsafe { libc::raise(libc::SIGINT) };
+            }
+            u64::from(interrupt.is_set())
+        });
+        assert!(goes_on.is_ok_and(|was_asked| was_asked == 1));
     }
 
     #[test]

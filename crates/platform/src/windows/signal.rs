@@ -7,14 +7,17 @@ use windows_sys::core::BOOL;
 
 use super::outcome::check;
 use crate::Result;
+use crate::clock::now_ns;
 use crate::error::absent;
-use crate::signal::Signal;
+use crate::signal::{Signal, asks_again};
 
 /// The system ends the process this long after the console was closed, or when the handler returns.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(5);
 
 static FLAG: AtomicBool = AtomicBool::new(false);
 static EVENT: AtomicU32 = AtomicU32::new(0);
+/// When the first event came.
+static FIRST_NS: AtomicU64 = AtomicU64::new(0);
 /// In ms; 0 means without end.
 static PATIENCE_MS: AtomicU64 = AtomicU64::new(0);
 
@@ -23,9 +26,16 @@ static PATIENCE_MS: AtomicU64 = AtomicU64::new(0);
 unsafe extern "system" fn on_event(event: u32) -> BOOL {
     const HANDLED: BOOL = 1;
     const END_THE_PROCESS: BOOL = 0;
+    let now_ns = now_ns();
     if FLAG.load(Ordering::Acquire) {
-        return END_THE_PROCESS;
+        let is_same_request = !asks_again(FIRST_NS.load(Ordering::Acquire), now_ns);
+        return if is_same_request {
+            HANDLED
+        } else {
+            END_THE_PROCESS
+        };
     }
+    FIRST_NS.store(now_ns, Ordering::Release);
     EVENT.store(event, Ordering::Release);
     FLAG.store(true, Ordering::Release);
     if !matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {

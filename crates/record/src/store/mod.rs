@@ -21,7 +21,7 @@ pub use candidate::Candidate;
 pub use error::Error;
 pub use history::{HistoryQuery, HistoryRun};
 pub use judged::{Judged, Snapshot};
-pub use open::{Store, default_path, is_store};
+pub use open::{DEFAULT_NAME, Store, default_path, is_store};
 pub use recorder::Recorder;
 pub use selector::{BlankSelector, RunSelector};
 pub use summary::RunSummary;

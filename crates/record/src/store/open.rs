@@ -33,6 +33,9 @@ pub struct Store {
     _copy: Option<TempDir>,
 }
 
+/// File name of the default store.
+pub const DEFAULT_NAME: &str = "oscope.db";
+
 /// The default location of the store: `oscope.db` in oscope's data directory
 /// ([`advice::data_folder`]).
 ///
@@ -40,7 +43,7 @@ pub struct Store {
 /// [`Error::NoPlace`] if the environment does not define it.
 pub fn default_path() -> std::result::Result<PathBuf, Error> {
     let folder = advice::data_folder().map_err(|missing| Error::NoPlace { missing })?;
-    Ok(folder.join("oscope.db"))
+    Ok(folder.join(DEFAULT_NAME))
 }
 
 /// Creates the default store's directory, accessible to this user only, as the specification

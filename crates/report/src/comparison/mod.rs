@@ -200,27 +200,21 @@ impl<'a> Comparison<'a> {
         statements
     }
 
-    /// The rows with a difference, the largest first.
+    /// The rows with a difference, the largest certain one first.
     pub fn differences(&self) -> Vec<&Row<'a>> {
-        let mut rows = self.with_verdict(&[Verdict::Faster, Verdict::Slower, Verdict::Untested]);
-        rows.sort_by(|a, b| b.size().total_cmp(&a.size()));
-        rows
+        self.by_certainty(&[Verdict::Faster, Verdict::Slower, Verdict::Untested])
     }
 
-    /// The rows that are not comparable or undecided, in descending order of their certain difference: that at the near end of
-    /// the interval.
+    /// The rows that are not comparable or undecided, the largest certain difference first.
     pub fn open(&self) -> Vec<&Row<'a>> {
-        let mut rows = self.with_verdict(&[Verdict::NotComparable, Verdict::Inconclusive]);
-        rows.sort_by(|a, b| {
-            let certain = b.certain_size().total_cmp(&a.certain_size());
-            certain.then_with(|| b.size().total_cmp(&a.size()))
-        });
-        rows
+        self.by_certainty(&[Verdict::NotComparable, Verdict::Inconclusive])
     }
 
-    fn with_verdict(&self, verdicts: &[Verdict]) -> Vec<&Row<'a>> {
+    fn by_certainty(&self, verdicts: &[Verdict]) -> Vec<&Row<'a>> {
         let rows = self.rows.iter();
-        rows.filter(|row| verdicts.contains(&row.verdict)).collect()
+        let mut rows: Vec<_> = rows.filter(|row| verdicts.contains(&row.verdict)).collect();
+        rows.sort_by(|one, other| one.by_certainty(other));
+        rows
     }
 }
 

@@ -5,6 +5,7 @@ use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, NOT_COMPARABLE, SLOWE
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::statistics::Interval;
+use std::cmp::Ordering;
 
 /// One metric at one point, on both sides.
 #[derive(Clone, Debug)]
@@ -109,10 +110,19 @@ impl Row<'_> {
     }
 
     /// Lower bound of the size, from the interval; negative if the interval includes 1.
-    pub(super) fn certain_size(&self) -> f64 {
+    fn certain_size(&self) -> f64 {
         self.interval.map_or(f64::NEG_INFINITY, |interval| {
-            self.size() - (interval.high / interval.low).ln() / 2.0
+            interval.low.ln().max(-interval.high.ln())
         })
+    }
+
+    /// Order of display: the largest certain difference first, and what is neither decided nor known last.
+    pub(super) fn by_certainty(&self, other: &Self) -> Ordering {
+        let is_unknown = |row: &Self| row.verdict == Verdict::Inconclusive && row.is_vague();
+        let certain = other.certain_size().total_cmp(&self.certain_size());
+        (is_unknown(self).cmp(&is_unknown(other)))
+            .then(certain)
+            .then(other.size().total_cmp(&self.size()))
     }
 }
 
@@ -167,5 +177,42 @@ impl<'a> Row<'a> {
             doubtful: false,
             left_out: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, Verdict};
+    use instrument::experiment::{Definition, Metric};
+    use instrument::point::Point;
+    use instrument::statistics::Interval;
+
+    #[test]
+    fn certain_differences_come_first_and_undecided_values_that_are_not_known_last() {
+        let definition = Definition {
+            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
+            ..Definition::default()
+        };
+        let point = Point::new();
+        let ordered = |verdict| {
+            let intervals = [
+                (1e-5, 1e-7, 0.000_93),
+                (900.0, 1.2, 1e6),
+                (1.1, 0.9, 1.3),
+                (2.0, 1.5, 2.6),
+            ];
+            let mut rows = intervals.map(|(ratio, low, high)| Row {
+                interval: Interval::new(low, high),
+                verdict,
+                ..Row::made_up(&definition, &point, ratio)
+            });
+            rows.sort_by(Row::by_certainty);
+            rows.map(|row| row.ratio.to_string())
+        };
+        assert_eq!(ordered(Verdict::Slower), ["0.00001", "2", "900", "1.1"]);
+        assert_eq!(
+            ordered(Verdict::Inconclusive),
+            ["2", "1.1", "0.00001", "900"]
+        );
     }
 }

@@ -51,6 +51,11 @@ impl Row<'_> {
         show::value(self.metric.unit, value.centre, self.spread(value))
     }
 
+    /// True if the interval is too wide to show a value of either side.
+    pub(super) fn is_vague(&self) -> bool {
+        [&self.a, &self.b].map(|side| self.show(side)) == [show::VAGUE; 2]
+    }
+
     /// An interval as wide as the ratio is uncertain: it limits the digits of a value.
     fn spread(&self, value: &Value) -> Option<Interval> {
         let interval = self.interval?;

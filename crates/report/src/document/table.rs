@@ -1,6 +1,6 @@
 //! Tables, made column by column of the things in their rows.
 
-use super::Text;
+use super::{Piece, Text};
 
 /// A table.
 #[derive(Clone, Debug, Default)]
@@ -118,10 +118,10 @@ impl<'t, T> TableBuilder<'t, T> {
         self
     }
 
-    /// Adds a column with the name of each row.
+    /// Adds a column with the name of each row: a backquote in it is a letter.
     #[must_use]
-    pub fn name<C: Into<Text>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
-        self.column(ColumnKind::Name, title, cell)
+    pub fn name<C: Into<Piece>>(self, title: impl Into<String>, cell: impl Fn(&'t T) -> C) -> Self {
+        self.column(ColumnKind::Name, title, |row| cell(row).into())
     }
 
     /// Adds a column with the number that names each row.

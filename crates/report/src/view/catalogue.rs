@@ -67,8 +67,8 @@ pub(crate) fn named(definition: &Definition) -> Text {
 /// A program as its author ran it, and the command.
 fn program(program: &Program) -> Text {
     let place = format!("Report {}, {}: ", program.report, program.place);
-    let command = Piece::command(format!("oscope {}", program.command));
-    text![Piece::faint(place), program.program, ": ", command]
+    let command = Piece::command(format!("oscope {}", program.command()));
+    text![Piece::faint(place), program.run(), ": ", command]
 }
 
 fn axis((axis, levels): (&Axis, &String)) -> (String, Text) {

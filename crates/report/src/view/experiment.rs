@@ -60,7 +60,7 @@ fn results<'a>(experiment: &ExperimentAnalysis<'_>) -> Blocks<'a> {
         let points = counted(experiment.points.len(), "point");
         failure(
             Failure::NotReached,
-            &format!("{points} seen too seldom for an estimate"),
+            format!("{points} seen too seldom for an estimate"),
         )
     });
     let blocks = if has_estimate {
@@ -89,13 +89,13 @@ fn failures(experiment: &ExperimentAnalysis<'_>) -> Vec<Item> {
                 format!("{} from {first} to {last}", counted(points.len(), "point"))
             }
         };
-        failure(reason, &format!("{points}: {}", reason.reason()))
+        failure(reason, text![format!("{points}: ")].then(reason.reason()))
     };
     by_key(points).into_iter().map(item).collect()
 }
 
 /// Numbers that are missing for this reason.
-pub(super) fn failure(reason: Failure<'_>, words: &str) -> Item {
+pub(super) fn failure(reason: Failure<'_>, words: impl Into<Text>) -> Item {
     let lead = match reason {
         Failure::NotReached => Piece::toned(Tone::Doubtful, "no time"),
         Failure::Failed(_) => Piece::toned(Tone::Bad, "failed"),

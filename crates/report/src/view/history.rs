@@ -36,7 +36,7 @@ pub fn runs(runs: &[RunSummary]) -> Document<'static> {
         .number("samples", |run| run.samples.to_string())
         .group()
         .words("machine", |run| run.machine_fingerprint.as_str())
-        .words("tags", tags);
+        .words("tags", |run| Piece::from(tags(run)));
     let nothing = runs.is_empty().then_some("No run has been stored yet.");
     Blocks::default().table(table).say(nothing).document("")
 }
@@ -274,6 +274,6 @@ fn moved(event: &Event) -> Table {
             Piece::toned(tones[direction(moved)], show::ratio(moved.ratio))
         })
         .words("direction", |moved| directions[direction(moved)])
-        .words("point", place)
+        .words("point", |it| Piece::from(place(it)))
         .into()
 }

@@ -37,7 +37,7 @@ pub(crate) use summary::brief;
 pub use summary::summary;
 
 use crate::comparison::Circumstance;
-use crate::document::{Blocks, Section, Table, TableBuilder, Text};
+use crate::document::{Blocks, Piece, Section, Table, TableBuilder, Text};
 
 /// A list of lines, of which only the `first` are shown at first.
 fn listed<'a>(lines: &[String], first: usize) -> Blocks<'a> {
@@ -57,8 +57,8 @@ fn differing<'t>(
     [left, right]: [Sided<'_>; 2],
 ) -> TableBuilder<'t, Circumstance> {
     let known = |value: &String| match value.as_str() {
-        "" => "unknown".to_owned(),
-        value => value.to_owned(),
+        "" => Piece::from("unknown"),
+        value => Piece::from(value),
     };
     Table::of("facts that differ", facts)
         .name("fact", |fact| fact.name.as_str())

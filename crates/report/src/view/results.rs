@@ -112,7 +112,9 @@ fn combinations<'a>(axes: &[&'a Axis], points: &[&Point]) -> Vec<Levels<'a>> {
 fn axis_column(axis: &Axis, index: usize, rows: &[Levels]) -> Column {
     let cell = |row: &Levels| {
         let level = row.get(index);
-        level.map_or_else(Text::default, |(axis, level)| axis.show(level).into())
+        level.map_or_else(Text::default, |(axis, level)| {
+            Piece::from(axis.show(level)).into()
+        })
     };
     Column {
         title: axis.title.clone(),

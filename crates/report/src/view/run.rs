@@ -119,10 +119,8 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
         let cause = show::warning(definition, warning);
         let counted = counted(values, "value");
         let worst = format!("{counted}, worst: {cause}: {place}.");
-        let lines = [
-            worst.into(),
-            format!("Remedy: {}.", warning.advice()).into(),
-        ];
+        let remedy = Text::marked(warning.advice());
+        let lines = [text![worst], text!["Remedy: "].then(remedy).then(".")];
         Some(Item::new(
             Piece::toned(Tone::Doubtful, warning.label()),
             lines,

@@ -118,7 +118,7 @@ fn missing<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
             Some(id) if ids.len() == 1 => format!("{points} of {id}"),
             _ => format!("{points} of {}", counted(ids.len(), "experiment")),
         };
-        failure(reason, &format!("{of}: {}", reason.reason()))
+        failure(reason, format!("{of}: {}", reason.reason()))
     });
     let skipped = experiments.iter().filter_map(|experiment| {
         let id = experiment.definition.id.as_str();

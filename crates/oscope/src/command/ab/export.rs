@@ -155,7 +155,9 @@ fn asciidoc(programs: &[Program], summaries: &[Summary], unit: Option<TimeUnit>)
         "[cols=\"<,>,>,>,>\"]\n|===\n| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative\n"
     );
     for [name, cells @ ..] in rows {
-        let name = name.replace('|', "\\|");
+        // Between plus signs, a backquote is a letter.
+        let plus = if name.contains('`') { "+" } else { "" };
+        let name = plus.to_owned() + &name.replace('|', "\\|") + plus;
         let _ = write!(text, "\n| `{name}`\n| {}\n", cells.join("\n| "));
     }
     (text + "|===\n").into_bytes()

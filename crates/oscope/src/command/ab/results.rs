@@ -443,15 +443,15 @@ fn remarks(programs: &[Program], compared: &Compared, launcher: &Launcher) -> Ve
         let start_ns = median(&compared.starts_ns);
         let start = start_ns.map_or_else(String::new, |ns| {
             let start = time(Some(ns), compared.unit);
-            format!(" A command that does nothing (`true`), in turn with them, took {start}.")
+            format!(". A command that does nothing (`true`), in turn with them, took {start}")
         });
         let ratio = if programs.len() > 1 {
-            " The ratio is that of whole runs; the work alone differs by more"
+            ". The ratio is that of whole runs; the work alone differs by more"
         } else {
             ""
         };
         all.push(format!(
-            "in runs below {SHORT}, the start of the process is a large part of the time.{start}{ratio}"
+            "in runs below {SHORT}, the start of the process is a large part of the time{start}{ratio}"
         ));
     }
     for (Program { name, .. }, runs) in programs.iter().zip(&compared.runs) {
