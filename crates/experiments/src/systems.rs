@@ -4,7 +4,7 @@
 //! in the output says so.
 
 use crate::judging::{ALMOST, MARGIN, alike_along, decided, larger_among};
-use crate::listing::usual;
+use crate::listing::LISTING;
 use crate::prelude::*;
 use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
 use instrument::curve::{Curve, Onset};
@@ -284,7 +284,7 @@ fn drops_earlier(
     let mut ends = None;
     for metric in metrics {
         let end = |results: &Results<'_>| {
-            let curve = usual(results);
+            let curve = results.without(LISTING);
             Curve::of(&curve.along(BLOCK, metric, &levels), Better::Higher)
                 .end()
                 .ok()

@@ -135,7 +135,8 @@ impl Judgement {
 impl Claim {
     /// True if everything that decides the claim was measured, and well enough.
     pub fn is_measured(&self, evidence: &Evidence<'_>) -> bool {
-        (self.test)(evidence).is_some_and(|judged| !judged.because.is_vague())
+        let judged = self.basis.follows_from(evidence);
+        judged.is_some_and(|judged| !judged.because.is_vague())
     }
 
     /// Judges the claim by the measurements of a run.

@@ -9,7 +9,7 @@ use crate::estimates::{by_ratio, grade, ratios_within, time_ns};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::below_from;
-use crate::listing::{LISTING, NAMED, is_listed, usual};
+use crate::listing::{LISTING, NAMED, is_listed};
 use crate::prelude::*;
 use instrument::curve::{Onset, Open};
 use instrument::figure::Mark;
@@ -42,11 +42,7 @@ pub(super) const DESIGN: Design = Design {
              printed'` it is the report's listing: as many chunks at random places, which need not be multiples of \
              anything and may come twice, by lseek and read of a file opened with O_SYNC.",
     source: "Report E, section 4.2.1",
-    axes: &[
-        CHUNK_SIZE.axis(),
-        FILE_SIZE.axis(),
-        LISTING.only_if_named(&["as printed"]),
-    ],
+    axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis(), NAMED],
     metrics: &[
         SEQUENTIAL,
         RANDOM,
@@ -78,10 +74,6 @@ impl Experiment for InRandomOrder {
             .filter(|size| *size < file_size)
             .map(|size| of_file(CHUNK_SIZE, size, file_size))
             .collect()
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        &[NAMED]
     }
 
     fn component(&self, _point: &Point, _metric: &str) -> Option<Component> {

@@ -4,7 +4,7 @@ use super::{bandwidth, hierarchy, latency, subloop, tlb};
 use crate::advising::{Ways, bytes};
 use crate::estimates::ratio;
 use crate::judging::{MARGIN, exceeds};
-use crate::listing::usual;
+use crate::listing::LISTING;
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
 use instrument::advice::{Action, Advice, Audience, Rule};
@@ -87,7 +87,9 @@ fn piece_that_fits(results: &Results<'_>) -> Option<Advice> {
 /// Huge pages or base pages. Random loads decide, which gain most by huge pages; without them, reading
 /// in order.
 fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
-    let of_bandwidth = evidence.of(BANDWIDTH).map(usual);
+    let of_bandwidth = evidence
+        .of(BANDWIDTH)
+        .map(|results| results.without(LISTING));
     let by_latency = || {
         let results = evidence.of(LATENCY)?;
         let (size, base, huge) = latency::in_both_pages(results)?;

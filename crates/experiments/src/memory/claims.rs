@@ -7,7 +7,7 @@ use crate::estimates::{ratio, ratios};
 use crate::judging::{
     ALMOST, about, alike, decided, exceeds, extremes, larger_along, larger_by, throughout,
 };
-use crate::listing::{listed, usual};
+use crate::listing::{LISTING, listed};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 use instrument::claim::{Basis, Claim, Judgement, Ruling};
@@ -27,7 +27,7 @@ pub(crate) const ALL: &[Claim] = &[
         says: "Reading memory is faster than writing it, at any size.",
         source: "Report E, section 3: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
         basis: Basis::One(BANDWIDTH, |results| {
-            let results = usual(results);
+            let results = results.without(LISTING);
             let ratios = ratios(&rates(&results, READ)?, &rates(&results, WRITE)?);
             larger_along("blocks of ", &ratios, |[least, most]| {
                 sentence!("Reading is {least} to {most} as fast as writing.")
@@ -140,7 +140,7 @@ fn of_cache_and_memory(
     metric: Metric,
     judge: impl Fn(&Estimate, &Estimate) -> Option<Judgement>,
 ) -> Option<Judgement> {
-    [listed(results), usual(results)]
+    [listed(results), results.without(LISTING)]
         .iter()
         .find_map(|results| {
             let curve = rates(results, metric)?;

@@ -7,11 +7,11 @@ use crate::lists::{distinct, joined};
 use crate::show;
 use instrument::component::Component;
 use instrument::experiment::Definition;
+use instrument::statistics::Interval;
 use instrument::statistics::discovery::adjusted;
 use instrument::statistics::moderation::Moderated;
 use instrument::statistics::peers::{FEWEST_NODES, Metric, deviations};
 use instrument::statistics::summary::median;
-use instrument::statistics::Interval;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

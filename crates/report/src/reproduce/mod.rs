@@ -242,7 +242,7 @@ impl Reproduction {
         let unmeasured = needed.filter(|id| !here.has(id));
         let unmeasured = unmeasured.filter_map(|id| here.missing_whole(id).wanted);
         let open = (choice.claims()).filter(|(_, claim)| !claim.is_measured(&evidence));
-        let of_open = open.flat_map(|(_, claim)| claim.experiments.iter().copied());
+        let of_open = open.flat_map(|(_, claim)| claim.basis.experiments().iter().copied());
         let mut incomplete: Vec<&str> = of_open
             .filter(|id| here.has(id) && measured.incomplete.contains(id))
             .collect();

@@ -1,7 +1,7 @@
 //! Parts of a run: its findings, and how far to trust it.
 
 use super::marks::kinds;
-use crate::document::{Blocks, Item, Piece, Text};
+use crate::document::{Blocks, Item, Piece, Text, text};
 use crate::lists::joined;
 use crate::show::{self, Tone};
 use crate::{Analysis, Verdict};
@@ -119,8 +119,10 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
         let cause = show::warning(definition, warning);
         let counted = counted(values, "value");
         let worst = format!("{counted}, worst: {cause}: {place}.");
-        let remedy = Text::marked(warning.advice());
-        let lines = [text![worst], text!["Remedy: "].then(remedy).then(".")];
+        let lines = [
+            text![worst],
+            format!("Remedy: {}.", warning.advice()).into(),
+        ];
         Some(Item::new(
             Piece::toned(Tone::Doubtful, warning.label()),
             lines,

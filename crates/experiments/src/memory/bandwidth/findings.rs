@@ -5,7 +5,7 @@ use super::{
 };
 use crate::estimates::{extra_cost, found, grade, known, ratio, time_ns};
 use crate::figures::{curves, logarithmic};
-use crate::listing::{listed, usual};
+use crate::listing::{LISTING, listed};
 use crate::memory::hierarchy;
 use crate::memory::pages::Pages;
 use crate::prelude::*;
@@ -28,7 +28,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let (results, listed) = (&usual(results), listed(results));
+    let (results, listed) = (&results.without(LISTING), listed(results));
     let base = Pages::base(results.machine);
     let found = base.map_or_else(Vec::new, |base| {
         hierarchy::found(&curve(results, READ, base), results.machine)

@@ -9,7 +9,7 @@ pub(super) use findings::{curve, in_both_pages};
 use super::hierarchy::MODEL;
 use super::pages::{self, Pages};
 use super::{MOST_BYTES_PER_SECOND, SUPPLIED, of_block};
-use crate::listing::{LISTING, NAMED, is_listed, usual};
+use crate::listing::{LISTING, NAMED, is_listed};
 use crate::optimisation::{self, Compiler, Optimisation};
 use crate::prelude::*;
 use instrument::experiment::Confinement;
@@ -113,7 +113,7 @@ const DESIGN: Design = Design {
          measured."
     ),
     source: "Report E, section 3",
-    axes: &[BLOCK_SIZE.axis(), PAGES.axis(), LISTING.axis()],
+    axes: &[BLOCK_SIZE.axis(), PAGES.axis(), NAMED],
     metrics: &[
         FIRST_WRITE,
         READ,
@@ -161,10 +161,6 @@ impl Experiment for Bandwidth {
         const { &[BLOCK_SIZE.refined_by(1 << 10)] }
     }
 
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        &[NAMED]
-    }
-
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
         let is_swapped = matches!(point.level(PAGES), Ok(Backing::Swap(_)));
         (metric == FIRST_WRITE.name || is_swapped).then_some(SUPPLIED)
@@ -195,7 +191,7 @@ impl Experiment for Bandwidth {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(&usual(results))
+        findings::all(&results.without(LISTING))
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

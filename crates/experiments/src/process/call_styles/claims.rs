@@ -21,25 +21,33 @@ pub(crate) const ALL: &[Claim] = &[
         key: "every_way_to_call_is_linear",
         says: "Time grows linearly with the work: inline, in functions, by recursion and in processes.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, all_are_linear)),
+        basis: Basis::One(DESIGN.id, |results| {
+            by_listing_or_usual(results, all_are_linear)
+        }),
     },
     Claim {
         key: "recursion_is_steeper",
         says: "Time grows faster with the work in a recursion than in a loop.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, recursion_is_steeper)),
+        basis: Basis::One(DESIGN.id, |results| {
+            by_listing_or_usual(results, recursion_is_steeper)
+        }),
     },
     Claim {
         key: "inline_wins_only_without_optimisation",
         says: "Without optimisation, inline code is faster than a function; with it, the function is faster.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, inline_wins_only_unoptimised)),
+        basis: Basis::One(DESIGN.id, |results| {
+            by_listing_or_usual(results, inline_wins_only_unoptimised)
+        }),
     },
     Claim {
         key: "optimisation_does_not_touch_processes",
         says: "The cost of a process does not depend on the compiler's optimisation.",
         source: SOURCE,
-        basis: Basis::One(DESIGN.id, |results| by_listing_or_usual(results, processes_are_unaffected)),
+        basis: Basis::One(DESIGN.id, |results| {
+            by_listing_or_usual(results, processes_are_unaffected)
+        }),
     },
 ];
 

@@ -5,7 +5,7 @@ mod findings;
 
 use super::calls::operations::PROGRAM;
 use crate::lines::{line_through, power_through, values};
-use crate::listing::{LISTING, NAMED, is_listed, usual};
+use crate::listing::{LISTING, NAMED, is_listed};
 use crate::optimisation::{COMPILER, Compiler, Optimisation, loops};
 use crate::prelude::*;
 use instrument::statistics::random::Random;
@@ -75,13 +75,15 @@ const DESIGN: Design = Design {
          many elements it has: here {STEPS}."
     ),
     source: "Report E, section 5.2",
-    axes: &[STYLE.axis(), ROWS.axis(), COMPILER.axis(), LISTING.axis()],
+    axes: &[STYLE.axis(), ROWS.axis(), COMPILER.axis(), NAMED],
     metrics: &[UNOPTIMISED, OPTIMISED, DEEPEST],
 };
 
 /// The points of the usual loops in Rust.
 fn in_rust<'r>(results: &Results<'r>) -> Results<'r> {
-    usual(results).only(|point| point.level(COMPILER) == Ok(Compiler::Rust))
+    results
+        .without(LISTING)
+        .only(|point| point.level(COMPILER) == Ok(Compiler::Rust))
 }
 
 /// The time of a row more.
@@ -145,10 +147,6 @@ impl Experiment for CallStyles {
             }
         }
         points
-    }
-
-    fn open_axes(&self) -> &'static [OpenAxis] {
-        &[NAMED]
     }
 
     /// A new process costs more from one that has visited other points.
