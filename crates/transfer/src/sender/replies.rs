@@ -216,7 +216,7 @@ mod tests {
         let (_, outlet) = both(&near, limits).unwrap();
         near.set_nonblocking(true).unwrap();
         let mut sent = 0;
-        while let Ok(count) = near.write(&[0; 64 << 10]) {
+        while let Ok(count) = near.write(&[0; 8 << 10]) {
             sent += count;
         }
         let (sender, heard) = mpsc::channel();
