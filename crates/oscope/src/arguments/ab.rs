@@ -315,18 +315,20 @@ impl Programs {
 /// The numbers from `first` to `last`, with as many decimals as the longest of the three has.
 fn scanned(first: &str, last: &str, step: &str) -> Result<Vec<String>, String> {
     /// More values are a mistake.
-    const MOST: i128 = 100_000;
+    const MOST: i64 = 100_000;
     let texts = [first, last, step];
     let decimals = texts.map(|text| text.split_once('.').map_or(0, |(_, after)| after.len()));
     let places = decimals.into_iter().max().unwrap_or(0);
-    let scale = 10_f64.powi(places as i32);
-    // Whole numbers add up without an error of rounding.
+    let scale = 10_f64.powi(i32::try_from(places).unwrap_or(i32::MAX));
+    // Whole numbers add up without an error of rounding, up to this size.
     let whole = |text: &str| {
         let is_plain =
             text.ends_with(|last: char| last.is_ascii_digit()) && !text.contains(['e', 'E']);
         let parsed = text.parse::<f64>().ok().filter(|_| is_plain);
-        let parsed = parsed.map(|number| (number * scale).round() as i128);
-        parsed.ok_or_else(|| format!("`-P` and `-D` take numbers such as 0.25, not '{text}'"))
+        let scaled = parsed.map(|number| (number * scale).round());
+        let scaled = scaled.filter(|number| number.abs() < 1e15);
+        let whole = scaled.map(|number| number as i64);
+        whole.ok_or_else(|| format!("`-P` and `-D` take numbers such as 0.25, not '{text}'"))
     };
     let [first, last, step] = [whole(first)?, whole(last)?, whole(step)?];
     if step <= 0 || last < first || (last - first) / step >= MOST {

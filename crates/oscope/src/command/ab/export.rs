@@ -41,8 +41,10 @@ pub fn contents(
     })
 }
 
+type Time = fn(&Summary) -> Option<f64>;
+
 /// The times of a program, by their names.
-const TIMES: [(&str, fn(&Summary) -> Option<f64>); 7] = [
+const TIMES: [(&str, Time); 7] = [
     ("mean", |summary| summary.mean_ns),
     ("stddev", |summary| summary.stddev_ns),
     ("median", |summary| summary.median_ns),
