@@ -506,11 +506,11 @@ mod pauses {
         let measured = executor.execute(&request);
         assert!(matches!(measured[..], [Ok(_)]), "{measured:?}");
         // A visit that takes minutes is given them.
-        let slow = Request {
+        let of_minutes = Request {
             least_ns: 100_000_000_000,
             ..request.clone()
         };
-        let more_ns = executor.patience_ns(&slow) - executor.patience_ns(&request);
+        let more_ns = executor.patience_ns(&of_minutes) - executor.patience_ns(&request);
         assert_eq!(more_ns, 800_000_000_000);
         assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 3);
     }
