@@ -164,6 +164,7 @@ static TEMPLATE: LazyLock<Value> = LazyLock::new(|| {
     let exported = printed(Command::new(program()).args(["export", REPORT]), "0");
     let mut run: Value = serde_json::from_str(&exported).expect("JSON");
     run.as_object_mut().expect("a document").remove("checksums");
+    run["run"]["header"]["version"] = "0.1.0".into();
     let experiments = &mut run["run"]["experiments"];
     *experiments = json!([experiments[0]]);
     experiments[0]["definition"]["isolation"] = "fresh_process".into();
@@ -284,7 +285,6 @@ fn node_run(node: &str, id: &str, factor: f64) -> Value {
         .collect();
     let mut document = TEMPLATE.clone();
     let run = &mut document["run"];
-    run["header"]["version"] = "0.1.0".into();
     run["header"]["id"] = format!("{:032x}", fnv(id)).into();
     run["header"]["machine_fingerprint"] = format!("{:016x}", fnv(node)).into();
     run["header"]["tags"] = json!({});
