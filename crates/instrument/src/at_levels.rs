@@ -94,20 +94,7 @@ impl<'a> AtLevels<'a> {
             profile,
             ..setting.clone()
         };
-        let mut points = self.experiment.points(&setting);
-        // Named choices first, so that the next number is that of the points that remain.
-        let (named, numbers): (Vec<_>, Vec<_>) = self
-            .levels
-            .iter()
-            .partition(|(_, levels)| levels.iter().all(|level| level.number().is_none()));
-        for (axis, levels) in named.into_iter().chain(numbers) {
-            points = if points.iter().all(|point| point.get(axis).is_none()) {
-                with(&points, axis, levels)
-            } else {
-                at(&points, axis, levels)
-            };
-        }
-        points
+        chosen(self.experiment.points(&setting), &self.levels)
     }
 
     /// True if both points have the same levels on the chosen axes.
@@ -216,6 +203,32 @@ fn check(
         let takes = takes(experiment, axis, setting);
         format!("{id} takes no level '{level}' of '{axis}': it takes {takes}")
     }))
+}
+
+/// `points` at each combination of these levels.
+fn chosen(mut points: Vec<Point>, levels: &BTreeMap<String, Vec<Level>>) -> Vec<Point> {
+    // Named choices first, so that the next number is that of the points that remain.
+    let (named, numbers): (Vec<_>, Vec<_>) = levels
+        .iter()
+        .partition(|(_, levels)| levels.iter().all(|level| level.number().is_none()));
+    let mut earlier: Vec<&str> = Vec::new();
+    for (axis, levels) in named.into_iter().chain(numbers) {
+        points = if points.iter().all(|point| point.get(axis).is_none()) {
+            with(&points, axis, levels)
+        } else {
+            let mut groups: BTreeMap<Vec<Option<Level>>, Vec<Point>> = BTreeMap::new();
+            for point in points {
+                let group = earlier.iter().map(|axis| point.get(axis).cloned());
+                groups.entry(group.collect()).or_default().push(point);
+            }
+            let groups = groups.values();
+            groups.flat_map(|points| at(points, axis, levels)).collect()
+        };
+        if levels.iter().all(|level| level.number().is_some()) {
+            earlier.push(axis);
+        }
+    }
+    points
 }
 
 /// `points` with these levels on `axis`. For each that is not planned, those points change whose level is
@@ -344,7 +357,7 @@ impl Experiment for AtLevels<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{at, with};
+    use super::{at, chosen, with};
     use crate::point::{Level, Point};
 
     fn grid() -> Vec<Point> {
@@ -380,6 +393,21 @@ mod tests {
                 .with("file", 300),
         ];
         assert_eq!(texts(&found), texts(&expected));
+    }
+
+    #[test]
+    fn each_combination_of_chosen_numbers_is_measured() {
+        let levels = [
+            ("threads", vec![1.into(), 10.into()]),
+            ("file", vec![200.into(), 500.into()]),
+        ];
+        let levels = levels.map(|(axis, levels)| (axis.to_owned(), levels));
+        let found = chosen(grid()[..2].to_vec(), &levels.into());
+        let found: Vec<_> = (found.iter())
+            .map(|point| [point.get("file"), point.get("threads")].map(|it| it?.number()))
+            .collect();
+        let expected = [[200, 1], [200, 10], [500, 1], [500, 10]];
+        assert_eq!(found, expected.map(|it| it.map(Some)));
     }
 
     #[test]

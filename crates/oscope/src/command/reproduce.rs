@@ -18,7 +18,7 @@ use platform::environment::System;
 use record::{ExperimentRecord, Failure, Run};
 use report::reproduce::{self, Choice, Failed, Measured, Reproduction};
 use report::{markdown, page, show, view};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// An experiment, or points of it, is run at most this number of times, each time for `MORE_TIME` times as long as
@@ -88,15 +88,16 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
 /// Measures what is missing: first the experiments that were never measured, then the points that their plan
 /// leaves out, and again with more time those that a run did not reach.
 fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exit)> {
-    let mut exit = Exit::Done;
     let mut tried = Tried::new();
+    // A run that another one completes later is not among them.
+    let mut incomplete = BTreeSet::new();
     loop {
         let reproduced = reproduction(arguments, common, &tried)?;
         let times_run = |words: &[String]| tried.get(&subject(words)).copied().unwrap_or(0);
         let mut commands = reproduced.commands();
         commands.retain(|words| times_run(words) < TRIES);
         if commands.is_empty() {
-            return Ok((reproduced, exit));
+            return Ok((reproduced, Exit::incomplete_if(!incomplete.is_empty())));
         }
         let parts: Vec<_> = (commands.iter())
             .map(|words| part(words, MORE_TIME.powi(times_run(words)), arguments, common))
@@ -120,16 +121,20 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
             voice.say(&format!("{number} of {count}: oscope {}", words.join(" ")));
             let measured = part.and_then(|(run, _)| run::measure_only(&run, common, &mut []));
             match measured {
-                Ok(Exit::Done) => {}
+                Ok(Exit::Done) => {
+                    incomplete.remove(&subject(words));
+                }
                 Ok(stopped @ Exit::Stopped(_)) => {
                     voice.say("stopped: the same command measures what is left");
                     return Ok((reproduced, stopped));
                 }
-                Ok(incomplete) => exit = incomplete,
+                Ok(_) => {
+                    incomplete.insert(subject(words));
+                }
                 // A level that this machine does not have does not prevent the other runs.
                 Err(error) if error.is::<WrongUse>() => {
                     output::say(&format!("oscope: {}: {error}", words.join(" ")));
-                    exit = Exit::Incomplete;
+                    incomplete.insert(subject(words));
                 }
                 Err(error) => {
                     output::say(&format!("oscope: {}", exit::words(&error)));
@@ -314,7 +319,7 @@ mod tests {
     use record::{PointRecord, Run};
     use report::reference;
     use report::reproduce::{Choice, Report, tables};
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
     /// A machine on which everything can be measured.
