@@ -319,7 +319,7 @@ mod tests {
     use record::{PointRecord, Run};
     use report::reference;
     use report::reproduce::{Choice, Report, tables};
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
     use std::path::Path;
 
     /// A machine on which everything can be measured.
