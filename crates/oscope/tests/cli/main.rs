@@ -11,7 +11,6 @@ mod gentle;
 mod lab;
 mod limits;
 mod links;
-mod readme;
 mod redact;
 mod resume;
 mod transfers;
