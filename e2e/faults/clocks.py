@@ -84,7 +84,7 @@ def wall_clock(part):
                     place.oscope("cleanup", "--dir", place.scratch, env=env).must(0, 1)
                     sweeps += 1
                 finish(run).must(0, 1)
-                require(sweeps > 3, "the run was over at once")
+                require(sweeps > 0, "the run was over at once")
                 experiments = json.loads(shown.read_bytes())["experiments"]
                 require(any(experiment["points"] for experiment in experiments), "nothing was measured")
                 for experiment in experiments:
