@@ -34,7 +34,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         hierarchy::found(&curve(results, READ, base), results.machine)
     });
     let marks = hierarchy::marks(&found, results.machine);
-    let figure = |metric: Metric<&'static str>, title: &str| {
+    let figure = |metric: Metric, title: &str| {
         let series = Pages::of_machine(results.machine).map(|pages| {
             let levels = [PAGES.at(Backing::Pages(pages))];
             results.series(&pages.to_string(), metric, BLOCK_SIZE, &levels)
@@ -67,24 +67,19 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 
 pub(in crate::memory) fn curve<'r>(
     results: &'r Results,
-    metric: Metric<&'static str>,
+    metric: Metric,
     pages: Pages,
 ) -> Vec<(Bytes, &'r Estimate)> {
     results.along(BLOCK_SIZE, metric, &[PAGES.at(Backing::Pages(pages))])
 }
 
-fn at<'r>(
-    results: &'r Results,
-    metric: Metric<&'static str>,
-    size: Bytes,
-    pages: Pages,
-) -> Option<&'r Estimate> {
+fn at<'r>(results: &'r Results, metric: Metric, size: Bytes, pages: Pages) -> Option<&'r Estimate> {
     let levels = [BLOCK_SIZE.at(size), PAGES.at(Backing::Pages(pages))];
     results.sound(metric, &levels)
 }
 
 /// The largest block of which each of these metrics is known with pages of each of these sizes.
-fn largest(results: &Results, metrics: &[Metric<&'static str>], pages: &[Pages]) -> Option<Bytes> {
+fn largest(results: &Results, metrics: &[Metric], pages: &[Pages]) -> Option<Bytes> {
     let curve = curve(results, *metrics.first()?, *pages.first()?);
     let is_known = |size: &Bytes| {
         let mut wanted = pages

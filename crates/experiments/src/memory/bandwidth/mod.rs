@@ -39,9 +39,9 @@ const WRITE_FAULTS: Faults = Faults {
 #[derive(Clone, Copy)]
 struct Faults {
     /// Those that read from swap.
-    major: Metric<&'static str>,
+    major: Metric,
     /// Those that found the page read ahead.
-    minor: Metric<&'static str>,
+    minor: Metric,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,11 +76,11 @@ impl LevelOf for Backing {
     }
 }
 
-const fn rate(name: &'static str, title: &'static str) -> Metric<&'static str> {
+const fn rate(name: &'static str, title: &'static str) -> Metric {
     Metric::bandwidth(name, title).bounded(MOST_BYTES_PER_SECOND)
 }
 
-const fn faults(name: &'static str, title: &'static str) -> Metric<&'static str> {
+const fn faults(name: &'static str, title: &'static str) -> Metric {
     Metric::fact(name, title, Unit::Count)
 }
 
@@ -274,7 +274,7 @@ fn warming_passes(block_size: usize) -> usize {
 /// Times passes over a block: as many as it takes, or single ones if they are long enough.
 fn time(
     sampler: &mut Sampler<'_>,
-    metric: Metric<&'static str>,
+    metric: Metric,
     block_size: usize,
     mut pass: impl FnMut(),
 ) -> Result<(), MeasureError> {

@@ -153,7 +153,7 @@ pub(super) fn measure(
 /// Times single passes, and counts the page faults of the last.
 fn time(
     sampler: &mut Sampler<'_>,
-    metric: Metric<&'static str>,
+    metric: Metric,
     faults_of: Faults,
     block: &RefCell<Block>,
     pass: impl Fn(&mut Block),

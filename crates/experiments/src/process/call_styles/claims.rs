@@ -60,11 +60,7 @@ fn by_listing_or_usual(
 }
 
 /// The slope of `one` over that of `other`, of the same or another metric.
-fn slopes(
-    results: &Results,
-    one: (Metric<&'static str>, Style),
-    other: (Metric<&'static str>, Style),
-) -> Option<Quantity> {
+fn slopes(results: &Results, one: (Metric, Style), other: (Metric, Style)) -> Option<Quantity> {
     let slope = |(metric, style)| slope(results, metric, style);
     slope(one)?.over(slope(other)?)
 }

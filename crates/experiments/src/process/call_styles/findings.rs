@@ -13,7 +13,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let figure = |results: &Results, key: &str, metric: Metric<&'static str>, title: &str| {
+    let figure = |results: &Results, key: &str, metric: Metric, title: &str| {
         let series = Style::ALL
             .iter()
             .map(|style| results.series(style.name(), metric, ROWS, &[STYLE.at(*style)]));

@@ -22,7 +22,7 @@ const UNOPTIMISED: Metric<&str> = Metric::time("unoptimised", "time, optimisatio
 const OPTIMISED: Metric<&str> = Metric::time("optimised", "time, optimisation 3");
 const DEEPEST: Metric<&str> = Metric::gain("deepest", "deepest, optimisation 0", Unit::Count);
 /// A time, and the level of the loops that take it.
-type Time = (Metric<&'static str>, Optimisation);
+type Time = (Metric, Optimisation);
 const TIMES: [Time; 2] = [
     (UNOPTIMISED, Optimisation::NONE),
     (OPTIMISED, Optimisation::FULL),
@@ -87,18 +87,18 @@ fn in_rust<'r>(results: &Results<'r>) -> Results<'r> {
 }
 
 /// The time of a row more.
-fn slope(results: &Results, metric: Metric<&'static str>, style: Style) -> Option<Quantity> {
+fn slope(results: &Results, metric: Metric, style: Style) -> Option<Quantity> {
     let line = line_through(&times(results, metric, style))?;
     Some(Quantity::estimated(&line.slope, Unit::Nanoseconds))
 }
 
 /// The power of the number of rows to which the time grows: 1 where it is linear.
-fn power(results: &Results, metric: Metric<&'static str>, style: Style) -> Option<Quantity> {
+fn power(results: &Results, metric: Metric, style: Style) -> Option<Quantity> {
     let power = power_through(&times(results, metric, style))?;
     Some(Quantity::estimated(&power, Unit::Count))
 }
 
-fn times(results: &Results, metric: Metric<&'static str>, style: Style) -> Vec<(Count, Quantity)> {
+fn times(results: &Results, metric: Metric, style: Style) -> Vec<(Count, Quantity)> {
     let levels = [STYLE.at(style)];
     values(&results.along(ROWS, metric, &levels))
 }
