@@ -117,8 +117,8 @@ pub struct WorkerExecutor {
     pub scratch: PathBuf,
     /// Swap for workers that need it.
     pub swap: Swap,
-    /// A worker is killed after twice its `batch_ns` for each point, and some times the least time of its points, plus
-    /// this.
+    /// A worker is killed after twice its `batch_ns` for each point, plus `SLOWER` times the least time of its points,
+    /// plus this.
     pub patience: Duration,
     /// The stop flag.
     pub interrupt: Interrupt,
