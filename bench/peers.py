@@ -20,6 +20,9 @@ SHOWN = {
     "nanoseconds": ("ns", lambda value: value, 1),
     "operations_per_second": ("ns", lambda value: 1e9 / value, 1),
     "bytes_per_second": ("GB/s", lambda value: value / 1e9, 1e-9),
+    "bytes": ("MiB", lambda value: value / 2**20, 2**-20),
+    "share": ("%", lambda value: value * 100, 100),
+    "count": ("", lambda value: value, 1),
 }
 SIZES = ("block_size", "working_set", "message_size", "piece_size", "resident_size")
 

@@ -24,8 +24,8 @@ OSCOPE=$(built "${OSCOPE:-}" oscope -p oscope)
 done_before=$(cat "$out/rounds" 2> /dev/null || echo 0)
 round=$done_before
 
-# in_rounds ROUNDS PART...: measures all parts in turn, so many times, and prints a table. Each part is a
-# function; a name that is none is wrong use.
+# in_rounds ROUNDS PART...: measures all parts in turn, ROUNDS times, and prints a table. Each part is the name
+# of a function; any other name is an error.
 in_rounds() {
     local rounds=$1 part
     shift
@@ -39,10 +39,10 @@ in_rounds() {
     python3 "$bench/peers.py" "$out"
 }
 
-# oscope's part of a round: one experiment.
+# measure EXPERIMENT [OPTION...]: oscope's part of a round.
 measure() {
     echo "$round" > "$out/rounds"
-    "$OSCOPE" run "$1" --json --no-page --quiet --store "$work/store" --dir "$work" \
+    "$OSCOPE" run "$@" --json --no-page --quiet --store "$work/store" --dir "$work" \
         --profile "${PROFILE:-quick}" ${BUDGET:+--budget "$BUDGET"} \
         > "$out/$1-$round.json" || left_out "part of $1, which oscope could not measure"
 }
@@ -51,8 +51,8 @@ on_one_cpu() {
     if command -v taskset > /dev/null; then taskset -c "$cpu" "$@"; else "$@"; fi
 }
 
-# over_processes NUMBER COMMAND...: the geometric mean of what so many processes print, one after the
-# other, as oscope's value is the mean over its own.
+# over_processes NUMBER COMMAND...: the geometric mean of what NUMBER processes print, one after the other, as
+# oscope's value is the mean over its own.
 over_processes() {
     local number=$1
     shift
@@ -64,7 +64,7 @@ left_out() { if [ "$round" -eq $((done_before + 1)) ]; then echo "left out: $*" 
 
 has() { command -v "$1" > /dev/null || { left_out "$1 is not installed" && false; }; }
 
-# A peer's part: its name, the value (ns for a time or a rate, bytes a second for a bandwidth), and
+# A peer's part: its name, the value (ns for a time or a rate, bytes a second for a bandwidth, others as they are), and
 # what of oscope's it is to be set against: experiment, metric, levels as in JSON.
 put() {
     if [ -n "$2" ]; then

@@ -1,5 +1,5 @@
 // What bounds the sum of a file that is in the page cache: copying it out, summing what was copied,
-// mapping it, and reading as much memory. One pass of each in turn, so many rounds; medians in GB/s
+// mapping it, and reading as much memory. One pass of each in every round; medians in GB/s
 // and in ns for a KiB.
 //
 // usage: cc -O3 -march=native -pthread -o bounds bench/file/bounds.c && ./bounds FILE [ROUNDS]

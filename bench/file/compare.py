@@ -58,7 +58,7 @@ def show(title, rows, unit, better="more"):
 
 
 def interleave(rows):
-    """Runs each measurement in turn, so many rounds; the order is turned by one each round."""
+    """Runs each measurement in turn for a number of rounds; each round begins with the next one."""
     names = list(rows)
     results = {name: [] for name in names}
     for number in range(ROUNDS):

@@ -4,8 +4,8 @@
 #
 # usage: bench/memory/run.sh [ROUNDS [PART...]]
 #
-# PART: bandwidth, latency, copy, parallel, page_fault; without one, all. A round of all takes about
-# two minutes. Needs a C compiler and python3; uses sysbench, stress-ng, likwid-bench and `perf bench`
+# PART: bandwidth, latency, copy, parallel, loaded, page_fault; without one, all. A round of all takes
+# about two minutes. Needs a C compiler and python3; uses sysbench, stress-ng, likwid-bench and `perf bench`
 # (linux-perf) where they are installed, and lmbench's lat_mem_rd and bw_mem (Debian: non-free).
 set -euo pipefail
 
@@ -22,6 +22,7 @@ cc -O3 -march=native -mprefer-vector-width=512 -funroll-loops -fvariable-expansi
 cc -O2 -o "$work/chase" "$here/chase.c"
 cc -O2 -o "$work/fault" "$here/fault.c"
 cc -O3 -march=native -pthread -o "$work/stream" "$here/stream.c"
+cc -O3 -march=native -pthread -o "$work/loaded" "$here/loaded.c"
 
 base_pages='"pages":"4 KiB pages"'
 
@@ -115,6 +116,16 @@ parallel() {
     fi
 }
 
+loaded() {
+    measure memory.loaded
+    for rate in 0 50 90 100; do
+        read -r latency bandwidth <<< "$(on_one_cpu "$work/loaded" $rate read)"
+        levels="\"traffic\":\"read\",\"rate\":$rate"
+        put C "$latency" memory.loaded latency "$levels"
+        if [ $rate -gt 0 ]; then put C "$bandwidth" memory.loaded bandwidth "$levels"; fi
+    done
+}
+
 page_fault() {
     measure memory.page_fault
     put_at() { put C "$(on_one_cpu "$work/fault" "$@")" memory.page_fault cost "\"touch\":\"$touch\""; }
@@ -123,6 +134,6 @@ page_fault() {
     touch='file, in page cache' && put_at file "$work/file"
 }
 
-[ $# -gt 0 ] || set -- bandwidth latency copy parallel page_fault
+[ $# -gt 0 ] || set -- bandwidth latency copy parallel loaded page_fault
 in_rounds "$rounds" "$@"
 python3 "$here/capacities.py" "$out"

@@ -58,7 +58,7 @@ static void do_memcpy(uint64_t *words, size_t count) { memcpy(words + count / 2,
 static const struct {
     const char *name;
     void (*run)(uint64_t *, size_t);
-    /* Of the block's bytes, the part that counts is one in so many. */
+    /* One byte in this many of the block counts. */
     size_t divisor;
 } operations[] = {
     {"read", do_read, 1},     {"memchr", do_memchr, 1}, {"write", do_write, 1},

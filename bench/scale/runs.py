@@ -2,9 +2,9 @@
 
 usage: runs.py TEMPLATE FOLDER FIRST LAST [POINTS [BATCHES [EXPERIMENT]]]
 
-Writes FOLDER/NUMBER.oscope.json for the numbers from FIRST to below LAST. With POINTS, a run has so many points of
-the template, experiment by experiment, and then again under other names; with BATCHES, at most so many batches a
-point; with EXPERIMENT, points of that alone.
+Writes FOLDER/NUMBER.oscope.json for the numbers from FIRST to below LAST. With POINTS, a run has that number of
+points of the template, experiment by experiment, and then again under other names; with BATCHES, a point has at most
+that number of batches; with EXPERIMENT, only points of that experiment.
 """
 
 import copy

@@ -5,8 +5,8 @@
 # any alarm (at most 1 of 20 may). ab: known disturbances, three sessions without and three with one; shown
 # is what is found and which warnings name it. Both if none is named. 20 comparisons take 20 minutes at the
 # usual 10s a session, the disturbances 5. With -k the sessions and what aa found stay in FOLDER: a further
-# call goes on until there are so many comparisons, and `again` compares the same sessions with OSCOPE as it
-# is now. -w names other experiments for aa. Leave the machine alone meanwhile.
+# call goes on until that number of comparisons is reached, and `again` compares the same sessions with OSCOPE as
+# it is now. -w names other experiments for aa. Leave the machine alone until it ends.
 set -euo pipefail
 comparisons=20 budget=10s keep=
 what=(memory.bandwidth process.calls)

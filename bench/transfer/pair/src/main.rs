@@ -4,8 +4,8 @@
 //! usage: transfer-pair receive PORT TO [SETTING...]
 //!        transfer-pair send PORT FROM [SETTING...]
 //!
-//! TO is a file that is replaced, or `-` to throw away what comes; FROM is a file, or so many `zeros`
-//! as `zeros=MIB` says. Both sides need the same settings:
+//! TO is a file that is replaced, or `-` to throw away what comes; FROM is a file, which is
+//! not read if `zeros=MIB` names an amount of zeros. Both sides need the same settings:
 //!
 //! kind=plain    bytes as they are, read and sent, received and written
 //! kind=summed   frames of a header, a body and its XXH3-128, which the receiver compares
@@ -15,18 +15,16 @@
 //! frame=KIB     bytes of a body and of a call (512)
 //! message=KIB   bytes that are sealed at once; a frame holds one or more of them (64)
 //! lowat=KIB     how much must be there before a receiver is woken; 0: anything (256)
-//! wait=all      receive in one call that waits for the whole frame
-//! wait=poll     wait by poll, then take what is there, until the frame is whole
-//! wait=any      (plain) take what is there and write it
 //! congestion=C  the congestion control of the connection (reno); `-`: what the system gives
 
-mod call;
 mod receiver;
 mod seal;
 mod sender;
 mod settings;
 
-use settings::{Kind, Settings, Wait};
+use platform::memory::{Mapping, PageSize};
+use settings::{Kind, Settings};
+use std::io::{Error, Result};
 use std::process::ExitCode;
 
 /// Bytes before a body: its number and its length.
@@ -51,4 +49,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Memory that begins where a page does, so that copies of whole pages are aligned.
+fn pages(len: usize) -> Result<Mapping> {
+    Mapping::anonymous(len, PageSize::Base).map_err(Error::other)
 }

@@ -1,10 +1,11 @@
 //! Receives, opens or compares, and writes.
 
 use crate::seal::Seal;
-use crate::{HEADER, Kind, Settings, Wait, call};
+use crate::{HEADER, Kind, Settings, pages};
+use platform::socket::{Conduit, listen, receive_parts, wake_at};
 use std::fs::File;
-use std::io::{Error, Result, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{Error, IoSliceMut, Result, Write};
+use std::net::TcpStream;
 use twox_hash::XxHash3_128;
 
 pub fn receive(settings: &Settings) -> Result<()> {
@@ -12,9 +13,10 @@ pub fn receive(settings: &Settings) -> Result<()> {
         "-" => None,
         path => Some(File::create(path)?),
     };
-    let socket = call::accept(settings.port, &settings.congestion)?;
+    let listener = listen(&settings.address, settings.congestion.as_deref())?;
+    let (socket, _) = listener.accept()?;
     if settings.lowat > 0 {
-        call::set_lowat(&socket, settings.lowat)?;
+        wake_at(&socket, settings.lowat)?;
     }
     match (settings.kind, &mut target) {
         (Kind::Bare, Some(file)) => splice(settings, &socket, file),
@@ -23,20 +25,35 @@ pub fn receive(settings: &Settings) -> Result<()> {
     }
 }
 
-fn splice(settings: &Settings, socket: &OwnedFd, file: &File) -> Result<()> {
-    let (outlet, inlet) = call::pipe(settings.frame)?;
+fn splice(settings: &Settings, socket: &TcpStream, file: &File) -> Result<()> {
+    let mut pipe = Conduit::new(settings.frame)?;
+    let mut offset = 0;
     loop {
-        if settings.wait == Wait::Poll {
-            call::poll(socket)?;
-        }
-        let mut there = call::splice(socket.as_raw_fd(), inlet.as_raw_fd(), settings.frame)?;
+        let there = pipe.take(socket, settings.frame)?;
         if there == 0 {
             return Ok(());
         }
-        while there > 0 {
-            there -= call::splice(outlet.as_raw_fd(), file.as_raw_fd(), there)?;
-        }
+        pipe.put(file, offset, there)?;
+        offset += there as u64;
     }
+}
+
+/// Fills all parts, or as many bytes of them as come before the end; returns how many.
+fn receive_all(socket: &TcpStream, parts: [&mut [u8]; 3]) -> Result<usize> {
+    let mut parts = parts.map(IoSliceMut::new);
+    let mut left = &mut parts[..];
+    let mut came = 0;
+    // Without the empty parts at the beginning.
+    IoSliceMut::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        let count = receive_parts(socket, left)?;
+        if count == 0 {
+            break;
+        }
+        IoSliceMut::advance_slices(&mut left, count);
+        came += count;
+    }
+    Ok(came)
 }
 
 fn put(target: &mut Option<&mut File>, bytes: &[u8]) -> Result<()> {
@@ -48,15 +65,13 @@ fn put(target: &mut Option<&mut File>, bytes: &[u8]) -> Result<()> {
 
 fn receive_bytes(
     settings: &Settings,
-    socket: &OwnedFd,
+    socket: &TcpStream,
     mut target: Option<&mut File>,
 ) -> Result<()> {
-    let buffer = call::pages(settings.frame)?;
+    let mut memory = pages(settings.frame)?;
+    let buffer = memory.as_mut_slice();
     loop {
-        let count = match settings.wait {
-            Wait::Any => call::receive(socket, buffer)?,
-            wait => call::receive_all(socket, [buffer, &mut [], &mut []], wait == Wait::Poll)?,
-        };
+        let count = receive_all(socket, [buffer, &mut [], &mut []])?;
         if count == 0 {
             return Ok(());
         }
@@ -66,15 +81,15 @@ fn receive_bytes(
 
 fn receive_frames(
     settings: &Settings,
-    socket: &OwnedFd,
+    socket: &TcpStream,
     mut target: Option<&mut File>,
 ) -> Result<()> {
-    let buffer = call::pages(settings.frame)?;
+    let mut memory = pages(settings.frame)?;
+    let buffer = memory.as_mut_slice();
     let mut check = vec![0; settings.check_len(settings.frame)];
     let mut seal = Seal::new(settings.message)?;
     let mut header = [0; HEADER];
-    let polls = settings.wait == Wait::Poll;
-    call::receive_all(socket, [&mut header, &mut [], &mut []], polls)?;
+    receive_all(socket, [&mut header, &mut [], &mut []])?;
     loop {
         let mut len = [0; 8];
         len.copy_from_slice(&header[8..]);
@@ -88,7 +103,7 @@ fn receive_frames(
         // One call for a body, what proves it, and the header of the next; the last has no next.
         let after: &mut [u8] = if len == 0 { &mut [] } else { &mut next };
         let whole = len + check.len() + after.len();
-        if call::receive_all(socket, [body, check, after], polls)? < whole {
+        if receive_all(socket, [body, check, after])? < whole {
             return Err(Error::other("ended early"));
         }
         if settings.kind == Kind::Sealed {

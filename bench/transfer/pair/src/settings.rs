@@ -1,6 +1,7 @@
 //! The settings of a pair: contents, method and address.
 
 use crate::CHECK;
+use std::net::{Ipv4Addr, SocketAddr};
 
 /// The protection of the bytes.
 #[derive(Clone, Copy, PartialEq)]
@@ -11,24 +12,15 @@ pub enum Kind {
     Bare,
 }
 
-/// The way in which a receiver waits.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Wait {
-    All,
-    Poll,
-    Any,
-}
-
 pub struct Settings {
     pub sends: bool,
-    pub port: u16,
+    pub address: SocketAddr,
     pub path: String,
     pub kind: Kind,
     pub frame: usize,
     pub message: usize,
     pub lowat: usize,
-    pub wait: Wait,
-    pub congestion: String,
+    pub congestion: Option<String>,
     pub zeros: Option<u64>,
 }
 
@@ -39,14 +31,13 @@ impl Settings {
         };
         let mut settings = Settings {
             sends: side == "send",
-            port: port.parse().ok()?,
+            address: (Ipv4Addr::LOCALHOST, port.parse().ok()?).into(),
             path: path.clone(),
             kind: Kind::Plain,
             frame: 512 << 10,
             message: 64 << 10,
             lowat: 256 << 10,
-            wait: Wait::All,
-            congestion: "reno".into(),
+            congestion: Some("reno".into()),
             zeros: None,
         };
         if !settings.sends && side != "receive" {
@@ -60,13 +51,11 @@ impl Settings {
                 ("kind", "summed") => settings.kind = Kind::Summed,
                 ("kind", "sealed") => settings.kind = Kind::Sealed,
                 ("kind", "bare") => settings.kind = Kind::Bare,
-                ("wait", "all") => settings.wait = Wait::All,
-                ("wait", "poll") => settings.wait = Wait::Poll,
-                ("wait", "any") => settings.wait = Wait::Any,
                 ("frame", _) => settings.frame = kib()?,
                 ("message", _) => settings.message = kib()?,
                 ("lowat", _) => settings.lowat = kib()?,
-                ("congestion", _) => settings.congestion = value.into(),
+                ("congestion", "-") => settings.congestion = None,
+                ("congestion", name) => settings.congestion = Some(name.into()),
                 ("zeros", _) => settings.zeros = Some(value.parse::<u64>().ok()? << 20),
                 _ => return None,
             }
@@ -74,7 +63,7 @@ impl Settings {
         (settings.frame > 0 && settings.message > 0).then_some(settings)
     }
 
-    /// Bytes behind a body of so many.
+    /// Bytes of checksums or tags for a body of `body` bytes.
     pub fn check_len(&self, body: usize) -> usize {
         match self.kind {
             Kind::Summed => CHECK,
