@@ -180,7 +180,7 @@ def environments(part):
 
 
 def in_terminal(place, columns, term, words):
-    """Runs the program on a terminal of so many columns."""
+    """Runs the program on a terminal of `columns` columns."""
     inner = subprocess.list2cmdline(place.command(*words))
     command = f"stty cols {columns} rows 5; exec {inner}"
     ended = subprocess.run(["script", "--quiet", "--return", "--command", command, "/dev/null"], timeout=120,

@@ -116,7 +116,7 @@ pub struct Setting {
 pub enum Value {
     /// Bytes, nanoseconds or a count, as the unit says.
     Number(u64),
-    /// A named choice, e.g. `read` or `mmap`.
+    /// A named choice, e.g. `pread` or `mmap`.
     Choice(String),
 }
 
@@ -165,6 +165,9 @@ pub enum Error {
 
 /// Loads the advice for this machine: from the file that [`VARIABLE`] names, or from
 /// [`default_path`].
+///
+/// # Errors
+/// As [`load_from`] and [`default_path`].
 pub fn load() -> Result<Advice, Error> {
     match std::env::var_os(VARIABLE) {
         Some(path) => load_from(Path::new(&path)),
@@ -235,67 +238,5 @@ impl Advice {
             Value::Number(_) => None,
             Value::Choice(choice) => Some(choice),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Advice, Error, FORMAT, Gain, Setting, Value, load_from};
-    use std::fs;
-
-    fn advice() -> Advice {
-        let setting = |value| Setting {
-            title: "block size for reading files".into(),
-            value,
-            unit: Some("bytes".into()),
-            usual: Value::Number(4096),
-            gain: Some(Gain {
-                ratio: 1.5,
-                low: Some(1.4),
-                high: None,
-            }),
-            because: "It is.".into(),
-            experiments: vec!["file.block_size".into()],
-        };
-        Advice {
-            format: FORMAT,
-            measured: "2026-03-01T00:00:00Z".into(),
-            settings: [
-                ("read_block_size".into(), setting(Value::Number(131_072))),
-                ("read_method".into(), setting(Value::Choice("read".into()))),
-            ]
-            .into(),
-            ..Advice::default()
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_read_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("advice.json");
-        fs::write(&path, serde_json::to_vec(&advice()).unwrap()).unwrap();
-        let read = load_from(&path).unwrap();
-        assert_eq!(read, advice());
-        assert_eq!(read.number("read_block_size"), Some(131_072));
-        assert_eq!(read.choice("read_method"), Some("read"));
-        assert_eq!(read.number("read_method"), None);
-        assert_eq!(read.number("nothing"), None);
-    }
-
-    #[test]
-    fn what_is_no_advice_is_an_error_of_its_kind() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("advice.json");
-        assert!(matches!(load_from(&path), Err(Error::Unreadable { .. })));
-        for damaged in ["", "[]", "{}", r#"{"format": 1}"#, r#"{"format": "one"}"#] {
-            fs::write(&path, damaged).unwrap();
-            assert!(
-                matches!(load_from(&path), Err(Error::Damaged { .. })),
-                "{damaged}"
-            );
-        }
-        fs::write(&path, r#"{"format": 2, "elsewhere": []}"#).unwrap();
-        let error = load_from(&path).unwrap_err();
-        assert!(matches!(error, Error::OtherFormat { found: 2, .. }));
     }
 }

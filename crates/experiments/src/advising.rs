@@ -4,9 +4,6 @@ use crate::estimates::ratio;
 use crate::judging::{MARGIN, exceeds};
 use crate::prelude::*;
 use instrument::advice::Advice;
-use instrument::claim::Ruling;
-use instrument::definition::Better;
-use instrument::point::Level;
 use instrument::trial::Trial;
 
 /// The usual way to do a thing and another, measured by one experiment.

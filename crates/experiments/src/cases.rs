@@ -4,13 +4,15 @@
 //! A case begins with `# ` and its title. The first line of its table names the columns: axes, metrics,
 //! and `METRIC @ AXIS=LEVEL & AXIS=LEVEL` for a metric at other levels than those of the row. `AXIS=LEVEL`
 //! alone holds for all rows. How far apart the processes are is the column `spread`, or `spread=SHARE`. Three
-//! numbers in a cell are the median of a time and what 5 % and 1 % of times exceed. After an empty line comes what
-//! follows, or the figures if the title begins with `Figures`. `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
+//! numbers in a cell are the median of a time and what 5 % and 1 % of times exceed. After the line `next to ID` comes a
+//! table of another experiment of the same run, after `on Windows` one of a second run: then the claims about both systems
+//! are judged, and no others. After an empty line comes what follows, or the figures if the title begins with `Figures`.
+//! `OSCOPE_RENEW_CASES=1 cargo test -p oscope-experiments cases` writes that anew.
 
-use crate::made_up::{self, measured_apart, results};
+use crate::made_up::{self, measured_apart};
 use crate::{advice, claims, find, systems};
 use instrument::claim::{Claim, Evidence, Ruling};
-use instrument::experiment::{Design, Experiment};
+use instrument::experiment::{Definition, Design, Experiment};
 use instrument::figure::FigurePoint;
 use instrument::finding::{Finding, Grade};
 use instrument::point::{AxisKind, Level, Point};
@@ -66,35 +68,58 @@ fn machine() -> Machine {
     }
 }
 
-/// The case with what follows from its table.
+/// The case with what follows from its tables.
 fn renewed(experiment: &dyn Experiment, case: &str) -> String {
-    let (table, _) = case.split_once("\n\n").unwrap_or((case, ""));
-    let table = table.trim_end();
-    let mut lines = table.lines();
-    let title = lines.next().expect("a case has a title");
-    let points = points(experiment.design(), title, lines);
+    let (case, _) = case.split_once("\n\n").unwrap_or((case, ""));
+    let case = case.trim_end();
+    let (title, tables) = case.split_once('\n').expect("a case has a title");
+    let of = |experiment: &dyn Experiment, table: &str| {
+        let points = points(experiment.design(), title, table.lines());
+        (experiment.definition(), points)
+    };
+    let of_run = |tables: &str| -> Vec<Table> {
+        let mut tables = tables.split("\nnext to ");
+        let own = tables.next().map(|table| of(experiment, table));
+        let others = tables.map(|table| {
+            let (id, table) = table.split_once('\n').expect(title);
+            of(find(id).expect(id), table)
+        });
+        own.into_iter().chain(others).collect()
+    };
+    let (here, windows) = tables.split_once("\non Windows\n").unwrap_or((tables, ""));
+    let (here, mut windows) = (of_run(here), of_run(windows));
+    windows.retain(|(_, points)| !points.is_empty());
     let outcome = if title.starts_with("Figures ") {
-        figures(experiment, points)
+        figures(experiment, &here[0])
     } else {
-        outcome(experiment, points)
+        outcome(experiment, &here, &windows)
     };
     let outcome = match outcome {
         nothing if nothing.is_empty() => "nothing\n".to_owned(),
         lines => lines,
     };
-    format!("# {table}\n\n{outcome}")
+    format!("# {case}\n\n{outcome}")
 }
 
-/// A line for each finding, each claim that can be judged and each setting that can be advised.
-fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
-    let (id, definition, machine) = (experiment.id(), experiment.definition(), machine());
-    let results = [results(&definition, &machine, points)];
-    let evidence = Evidence::new(&results);
+/// The points of an experiment.
+type Table = (Definition, Vec<PointResult>);
+
+/// A line for each finding, each claim that can be judged and each setting that can be advised, from the tables of a run
+/// here, of which the first is that of `experiment`, and of one on Windows.
+fn outcome(experiment: &dyn Experiment, here: &[Table], windows: &[Table]) -> String {
+    let (id, machine) = (experiment.id(), machine());
+    let [results, windows] = [here, windows].map(|run| {
+        let results = run
+            .iter()
+            .map(|(definition, points)| made_up::results(definition, &machine, points.clone()));
+        results.collect::<Vec<_>>()
+    });
+    let evidence = Evidence::new(&results).next_to_windows(&windows);
     let found = experiment.findings(&results[0]).into_iter();
     let found = found.map(|finding| line(&finding.key, grade(finding.grade), &finding));
-    // A table is of one system.
-    let of_one = |claim: &&Claim| systems::CLAIMS.iter().all(|it| it.key != claim.key);
-    let judged = claims().filter(|claim| claim.basis.experiments().contains(&id) && of_one(claim));
+    let is_of_two = |claim: &Claim| systems::CLAIMS.iter().any(|it| it.key == claim.key);
+    let judged = claims().filter(|claim| claim.basis.experiments().contains(&id));
+    let judged = judged.filter(|claim| is_of_two(claim) != windows.is_empty());
     let judged = judged.filter_map(|claim| {
         let judgement = claim.basis.follows_from(&evidence)?;
         let key = format!("claim {}", claim.key);
@@ -121,8 +146,8 @@ fn outcome(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
 }
 
 /// A line for each figure, and for each of its lines with the places and their values, and for each mark.
-fn figures(experiment: &dyn Experiment, points: Vec<PointResult>) -> String {
-    let figures = made_up::figures(experiment, points).into_iter();
+fn figures(experiment: &dyn Experiment, (_, points): &Table) -> String {
+    let figures = made_up::figures(experiment, points.clone()).into_iter();
     let figures = figures.map(|figure| {
         let series = figure.series.iter().map(|series| {
             let points = series.points.iter().map(|FigurePoint { x, estimate, .. }| {
@@ -213,11 +238,7 @@ fn points<'t>(
                 continue;
             }
             let (metric, levels) = column.split_once(" @ ").unwrap_or((column, ""));
-            let levels = levels.split_terminator(" & ");
-            let there = levels.fold(point.clone(), |point, pair| {
-                let (axis, level) = pair.split_once('=').expect(title);
-                at(design, point, axis, level)
-            });
+            let there = with_levels(design, point.clone(), levels);
             let metric = design.metrics.iter().find(|it| it.name == metric);
             let metric = metric.unwrap_or_else(|| panic!("{title}: no metric {column}"));
             let number = |it: &str| it.parse().unwrap_or_else(|_| panic!("{title}: {it}"));
@@ -248,8 +269,19 @@ fn points<'t>(
         .collect()
 }
 
+/// The point with these levels too: `AXIS=LEVEL & AXIS=LEVEL`.
+pub(crate) fn with_levels(design: &Design, start: Point, levels: &str) -> Point {
+    let mut pairs = levels.split_terminator(" & ");
+    pairs
+        .try_fold(start, |point, pair| {
+            let (axis, level) = pair.split_once('=')?;
+            Some(at(design, point, axis, level))
+        })
+        .unwrap_or_else(|| panic!("{levels}"))
+}
+
 /// The point with this level too, in the order of the axes.
-pub(crate) fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
+fn at(design: &Design, point: Point, axis: &str, level: &str) -> Point {
     let known = design.axes.iter().find(|known| known.name == axis);
     let kind = known.map(|axis| axis.kind);
     let level = match kind.unwrap_or_else(|| panic!("{} has no axis {axis}", design.id)) {

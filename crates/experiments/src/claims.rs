@@ -3,7 +3,7 @@
 //! A claim is data: the statement, its source, the experiments that decide it, and the test. To add
 //! a claim, add it to its group's list.
 
-use crate::{compute, file, memory, process, systems, threads, transfer};
+use crate::{compute, file, memory, process, system, systems, threads, transfer};
 use instrument::claim::Claim;
 
 /// Every claim, group by group.
@@ -11,6 +11,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
     [
         memory::claims::ALL,
         memory::subloop::CLAIMS,
+        memory::allocate::findings::CLAIMS,
         file::claims::ALL,
         file::cold_claims::ALL,
         file::reader_claims::ALL,
@@ -20,6 +21,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         process::call_styles::claims::ALL,
         compute::claims::ALL,
         threads::claims::ALL,
+        system::noise::CLAIMS,
         systems::CLAIMS,
     ]
     .into_iter()

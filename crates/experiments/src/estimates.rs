@@ -35,15 +35,18 @@ pub(crate) fn part(part: &Estimate, whole: &Estimate) -> Option<Quantity> {
     })
 }
 
+/// The value of a curve at a place, if it has that place.
+pub(crate) fn value_at<L: Copy + PartialEq, V: Copy>(curve: &[(L, V)], place: L) -> Option<V> {
+    let found = curve.iter().find(|(measured, _)| *measured == place);
+    found.map(|(_, value)| *value)
+}
+
 /// The estimates of two curves at the places that both have, in the order of the first.
 pub(crate) fn side_by_side<'r, L: Copy + PartialEq>(
     one: &[(L, &'r Estimate)],
     other: &[(L, &'r Estimate)],
 ) -> Vec<(L, &'r Estimate, &'r Estimate)> {
-    let both = |(place, one): &(L, &'r Estimate)| {
-        let (_, other) = other.iter().find(|(measured, _)| measured == place)?;
-        Some((*place, *one, *other))
-    };
+    let both = |(place, one): &(L, &'r Estimate)| Some((*place, *one, value_at(other, *place)?));
     one.iter().filter_map(both).collect()
 }
 
@@ -65,6 +68,22 @@ pub(crate) fn ratios_within<L: Copy + PartialEq>(
     let both = side_by_side(one, other).into_iter();
     both.filter_map(|(place, one, other)| Some((place, ratio_within(one, other)?)))
         .collect()
+}
+
+/// The largest estimate, with its place. Chance decides between those that are alike.
+pub(crate) fn highest<'r, L>(
+    curve: impl IntoIterator<Item = (L, &'r Estimate)>,
+) -> Option<(L, &'r Estimate)> {
+    let curve = curve.into_iter();
+    curve.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
+}
+
+/// The smallest estimate, with its place. Chance decides between those that are alike.
+pub(crate) fn lowest<'r, L>(
+    curve: impl IntoIterator<Item = (L, &'r Estimate)>,
+) -> Option<(L, &'r Estimate)> {
+    let curve = curve.into_iter();
+    curve.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
 }
 
 /// The ratios of several pairs of curves in ascending order of their places, for a statement about all of them.
@@ -108,8 +127,18 @@ pub(crate) fn found<const N: usize>(findings: [Option<Finding>; N]) -> Vec<Findi
     findings.into_iter().flatten().collect()
 }
 
-/// The grade of a sentence that only states `values`, each with its interval.
-pub(crate) fn known(values: &[&Quantity]) -> Grade {
+/// A finding that only states `values`, each with its interval.
+pub(crate) fn of_values<const N: usize>(
+    key: &str,
+    said: Sentence,
+    values: [impl Into<Quantity>; N],
+) -> Finding {
+    Finding::new(key, said).graded(known(values))
+}
+
+/// The grade of a sentence that only states `values`.
+pub(crate) fn known<const N: usize>(values: [impl Into<Quantity>; N]) -> Grade {
+    let values = values.map(Into::into);
     if values.iter().any(|value| value.known() == Known::Nothing) {
         Grade::Undecided
     } else {
@@ -120,7 +149,7 @@ pub(crate) fn known(values: &[&Quantity]) -> Grade {
 /// The grade of a sentence that states what something costs more; where it costs less, that none shows.
 pub(crate) fn extra_cost(difference: &Quantity) -> Grade {
     if difference.value > 0.0 {
-        known(&[difference])
+        known([*difference])
     } else {
         Grade::Undecided
     }
@@ -193,8 +222,8 @@ mod tests {
         let narrow = estimate_of(RATE, &[10.0, 10.1, 9.9]).quantity();
         let wide = estimate_of(RATE, &[10.0, 100.0]).quantity();
         let printed = Quantity::exact(10.0, narrow.unit);
-        assert_eq!(known(&[&narrow]), Grade::Certain);
-        assert_eq!(known(&[&narrow, &printed]), Grade::Likely);
-        assert_eq!(known(&[&narrow, &printed, &wide]), Grade::Undecided);
+        assert_eq!(known([narrow]), Grade::Certain);
+        assert_eq!(known([narrow, printed]), Grade::Likely);
+        assert_eq!(known([narrow, printed, wide]), Grade::Undecided);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) const ALMOST: f64 = 1.25;
 /// Up to this factor, slower is a little slower.
 pub(crate) const LITTLE: f64 = 1.5;
 
-/// Decides if a ratio lies above `threshold`: the interval must leave no doubt.
+/// Decides whether a ratio lies above `threshold`: the interval must leave no doubt.
 pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
     match ratio.interval {
         Some(interval) if interval.low > threshold => Ruling::Holds,
@@ -52,30 +52,13 @@ pub(crate) fn below_from<L: Copy>(
     curve::crossover(&ratios.iter().map(ruling).collect::<Vec<_>>())
 }
 
-/// Decides if a ratio is about `expected`: neither is more than `factor` times the other.
+/// Decides whether a ratio is about `expected`: neither is more than `factor` times the other.
 pub(crate) fn is_about(ratio: &Quantity, expected: f64, factor: f64) -> Ruling {
     let (least, most) = (expected / factor, expected * factor);
     match ratio.interval {
         Some(interval) if interval.low > least && interval.high < most => Ruling::Holds,
         Some(interval) if interval.high < least || interval.low > most => Ruling::DoesNotHold,
         _ => Ruling::Undecided,
-    }
-}
-
-/// Decides if all ratios are about `expected`: none is surely more than `factor` away from it.
-fn all_about<'r>(
-    expected: f64,
-    factor: f64,
-    ratios: impl IntoIterator<Item = &'r Quantity>,
-) -> Ruling {
-    let rulings = ratios.into_iter().map(|it| is_about(it, expected, factor));
-    let rulings: Vec<Ruling> = rulings.collect();
-    if rulings.contains(&Ruling::DoesNotHold) {
-        Ruling::DoesNotHold
-    } else if rulings.is_empty() || rulings.contains(&Ruling::Undecided) {
-        Ruling::Undecided
-    } else {
-        Ruling::Holds
     }
 }
 
@@ -94,6 +77,23 @@ pub(crate) fn throughout(rulings: impl IntoIterator<Item = Ruling>) -> Ruling {
     } else {
         Ruling::Undecided
     }
+}
+
+/// The ruling on a statement that one place contradicts, from the ruling at each of several places.
+fn everywhere(rulings: impl IntoIterator<Item = Ruling>) -> Ruling {
+    let rulings: Vec<Ruling> = rulings.into_iter().collect();
+    if rulings.contains(&Ruling::DoesNotHold) {
+        Ruling::DoesNotHold
+    } else if rulings.contains(&Ruling::Undecided) {
+        Ruling::Undecided
+    } else {
+        Ruling::Holds
+    }
+}
+
+/// The ruling on a statement that one place is enough for, from the ruling at each of several places.
+pub(crate) fn somewhere(rulings: impl IntoIterator<Item = Ruling>) -> Ruling {
+    opposite(everywhere(rulings.into_iter().map(opposite)))
 }
 
 /// The ruling on two things at once: where one holds and the other does not, they hold in part.
@@ -150,17 +150,8 @@ pub(crate) fn larger_by(
     Some(compared([one, other], ratio, exceeds(&ratio, factor), say))
 }
 
-/// Judges "`one` and `other` are about the same": neither is more than `factor` times the other.
-pub(crate) fn alike(
-    factor: f64,
-    one: &Estimate,
-    other: &Estimate,
-    say: impl FnOnce(Quantity) -> Sentence,
-) -> Option<Judgement> {
-    about(1.0, factor, one, other, say)
-}
-
-/// Judges "`one` is about `times` as large as `other`": the ratio is no more than `factor` away from it.
+/// Judges "`one` is about `times` as large as `other`", with 1 "they are about the same": the ratio is no more than `factor`
+/// away from it.
 pub(crate) fn about(
     times: f64,
     factor: f64,
@@ -250,24 +241,15 @@ pub(crate) fn larger_among<N: Copy>(
     Some(between(ruling, say([least, most]), [least.1, most.1]))
 }
 
-/// Judges "one and the other are about the same" along an axis, from their ratio at each place and the
-/// least and the largest of them in the sentence: none is more than `factor` away from 1.
-pub(crate) fn alike_along<L: Copy>(
-    factor: f64,
-    ratios: &[(L, Quantity)],
-    say: impl FnOnce([Quantity; 2]) -> Sentence,
-) -> Option<Judgement> {
-    about_along(1.0, factor, ratios, say)
-}
-
-/// As [`alike_along`], of "one is about `times` as large as the other".
+/// Judges "one is about `times` as large as the other" along an axis, from their ratio at each place and the
+/// least and the largest of them in the sentence: none is more than `factor` away from `times`.
 pub(crate) fn about_along<L: Copy>(
     times: f64,
     factor: f64,
     ratios: &[(L, Quantity)],
     say: impl FnOnce([Quantity; 2]) -> Sentence,
 ) -> Option<Judgement> {
-    let ruling = all_about(times, factor, ratios.iter().map(|(_, ratio)| ratio));
+    let ruling = everywhere(ratios.iter().map(|(_, it)| is_about(it, times, factor)));
     let [(_, least), (_, most)] = extremes(ratios)?;
     Some(between(ruling, say([least, most]), [least, most]))
 }
@@ -299,8 +281,8 @@ pub(crate) fn decided(ruling: Ruling, said: Sentence) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::{
-        MARGIN, a_little, about, about_along, all_about, both, exceeds, larger, larger_along,
-        larger_among, opposite, throughout,
+        MARGIN, a_little, about, about_along, both, exceeds, larger, larger_along, larger_among,
+        opposite, throughout,
     };
     use crate::estimates::ratio;
     use crate::made_up::{RATE, estimate_of};
@@ -353,18 +335,6 @@ mod tests {
     }
 
     #[test]
-    fn all_are_alike_if_none_is_surely_away() {
-        let judged = |factors: &[f64]| {
-            let ratios: Vec<Quantity> = factors.iter().map(|factor| of(*factor)).collect();
-            all_about(1.0, 1.25, &ratios)
-        };
-        assert_eq!(judged(&[0.9, 1.1]), Ruling::Holds);
-        assert_eq!(judged(&[0.9, 1.25]), Ruling::Undecided);
-        assert_eq!(judged(&[1.25, 1.5]), Ruling::DoesNotHold);
-        assert_eq!(judged(&[]), Ruling::Undecided);
-    }
-
-    #[test]
     fn about_n_times_is_judged_at_every_place_and_on_both_sides() {
         let judged = |factors: &[f64]| {
             let ratios: Vec<_> = factors.iter().map(|it| (Count(1), of(*it))).collect();
@@ -375,6 +345,7 @@ mod tests {
         assert_eq!(judged(&[3.9, 40.0]), Ruling::DoesNotHold);
         assert_eq!(judged(&[3.9, 2.0]), Ruling::DoesNotHold);
         assert_eq!(judged(&[3.9, 5.0]), Ruling::Undecided);
+        assert_eq!(judged(&[5.0, 6.0]), Ruling::DoesNotHold);
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub mod programs;
 #[cfg(test)]
 mod sentences;
 mod subjects;
+mod system;
 mod systems;
 mod threads;
 mod together;
@@ -84,13 +85,14 @@ const fn asking(experiments: &'static [&'static dyn Experiment], component: Comp
 }
 
 /// The groups in the order in which they run.
-static GROUPS: [Group; 6] = [
+static GROUPS: [Group; 7] = [
     own(memory::ALL, Component::Memory),
     asking(file::ALL, Component::Files),
     asking(transfer::ALL, Component::Network),
     asking(process::ALL, Component::Processes),
     own(compute::ALL, Component::Core),
     asking(threads::ALL, Component::Threads),
+    own(system::ALL, Component::Interruptions),
 ];
 
 /// Every experiment, group by group, in the order in which they run.
@@ -143,6 +145,7 @@ pub const FIRST_SCREEN: &str = include_str!("first_screen.toml");
 pub use advice::all as advice;
 pub use claims::all as claims;
 pub use file::{RemoteDirectory, WRITES_BY_SIZE};
+pub use memory::pages::is_named;
 pub use transfer::{Link, link};
 
 /// The experiment called `id`.
@@ -153,6 +156,7 @@ pub fn find(id: &str) -> Option<&'static dyn Experiment> {
 #[cfg(test)]
 mod tests {
     use super::{all, component, counterpart, find};
+    use crate::cases::with_levels;
     use crate::made_up::setting;
     use instrument::component::Component;
     use instrument::counterpart::Counterpart;
@@ -204,13 +208,14 @@ mod tests {
 
     #[test]
     fn the_shorter_profiles_fit_their_budgets() {
-        let groups = ["memory", "process", "compute"];
-        let (quick, standard) = (
-            minutes(&groups, Profile::Quick),
-            minutes(&groups, Profile::Standard),
-        );
-        assert!(quick <= 2.0, "{quick} minutes");
-        assert!(standard <= 16.0, "{standard} minutes");
+        for (groups, longest) in [
+            (&["memory", "process", "compute"][..], [2.1, 16.5]),
+            (&["threads"], [0.6, 12.0]),
+        ] {
+            let found = [Profile::Quick, Profile::Standard].map(|it| minutes(groups, it));
+            let fits = found[0] <= longest[0] && found[1] <= longest[1];
+            assert!(fits, "{groups:?}: {found:?} minutes");
+        }
     }
 
     #[test]
@@ -231,31 +236,39 @@ mod tests {
 
     #[test]
     fn values_are_comparable_with_another_system_where_the_source_is_the_same() {
-        for (id, metric, expected) in [
-            ("memory.latency", "load", "same"),
-            ("memory.bandwidth", "read", "same"),
-            ("compute.arithmetic", "latency", "same"),
-            ("memory.bandwidth", "first_write", "missing"),
-            ("memory.page_fault", "cost", "missing"),
-            ("threads.create", "create", "missing"),
-            ("memory.parallel", "copy", "like"),
-            ("process.calls", "rate", "like"),
-            ("file.block_size", "throughput", "like"),
-            ("file.random", "sequential", "like"),
-            ("file.sync", "latency", "like"),
-            ("file.call", "rate", "like"),
-            ("file.engine", "rate", "like"),
-            ("made.up", "cost", "missing"),
+        for row in [
+            "memory.latency | load | | same",
+            "memory.bandwidth | read | | same",
+            "compute.arithmetic | latency | | same",
+            "memory.bandwidth | first_write | | missing",
+            "memory.page_fault | cost | | missing",
+            "threads.create | create | | missing",
+            "memory.parallel | copy | threads=2 | threads=2",
+            "file.block_size | throughput | pass=write | pass=write",
+            "file.random | sequential | chunk_size=4KiB | chunk_size=4096",
+            "file.sync | latency | place=append | place=append",
+            "file.call | rate | call=read 1 byte | call=ReadFile 1 byte",
+            "file.engine | rate | engine=pread | engine=pread",
+            "file.engine | rate | engine=io_uring 8 | engine=overlapped 8",
+            "file.engine | rate | engine=overlapped 8 | engine=io_uring 8",
+            "file.engine | rate | engine=io_uring 8 registered | missing",
+            "process.calls | rate | call=read 1 byte & optimisation=3 | call=ReadFile 1 byte, optimisation=3",
+            "process.calls | rate | call=fork+exit+wait & optimisation=3 | missing",
+            "made.up | cost | | missing",
         ] {
-            let points = find(id).map(|it| it.points(&setting(Profile::Quick)));
-            let point = points.and_then(|points| points.into_iter().next());
+            let [id, metric, levels, expected] =
+                row.split('|').map(str::trim).collect::<Vec<_>>()[..]
+            else {
+                panic!("{row}");
+            };
+            let point = find(id).map(|it| with_levels(it.design(), Point::new(), levels));
             let point = point.unwrap_or_default();
             let found = match counterpart(id, &point, metric, System::Windows) {
-                Counterpart::Same => "same",
-                Counterpart::Like { .. } => "like",
-                Counterpart::Missing(_) => "missing",
+                Counterpart::Same => "same".to_owned(),
+                Counterpart::Like { point, .. } => point.to_string(),
+                Counterpart::Missing(_) => "missing".to_owned(),
             };
-            assert_eq!(found, expected, "{id} {metric}");
+            assert_eq!(found, expected, "{row}");
         }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn estimate_of(metric: Metric, by_process: &[f64]) -> Estimate {
         .zip(by_process.iter().cycle().take(by_process.len().max(ENOUGH)))
         .map(|(pass, value)| batch(metric, pass, *value))
         .collect();
-    Estimate::from_batches(&Metric::<String>::from(&metric), &batches).expect("there are samples")
+    Estimate::from_batches(&(&metric).into(), &batches).expect("there are samples")
 }
 
 /// A point at which five processes measured about these values, 0.2 % apart, each in the unit of its

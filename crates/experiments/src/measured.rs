@@ -1,6 +1,6 @@
 //! Points that are really measured on this machine: `tests/measured.txt` says how they are written.
 
-use crate::cases::at;
+use crate::cases::with_levels;
 use crate::file::testing::{can_be_cold, scratch};
 use crate::find;
 use crate::made_up::measure;
@@ -32,10 +32,7 @@ fn each_point_of_the_table_gives_its_metrics_and_no_others() {
             continue;
         }
         let experiment = find(id).expect(line);
-        let point = levels.split(" & ").fold(Point::new(), |point, pair| {
-            let (axis, level) = pair.split_once('=').expect(line);
-            at(experiment.design(), point, axis, level)
-        });
+        let point = with_levels(experiment.design(), Point::new(), levels);
         let found = metrics(experiment, &point, scratch.path());
         let is_wanted = match (&found, expected.strip_prefix("refused: ")) {
             (Ok(found), None) => {

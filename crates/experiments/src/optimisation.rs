@@ -2,7 +2,6 @@
 //! that the levels are real.
 
 use crate::prelude::*;
-use instrument::point::{AxisKind, Level, LevelOf};
 use kernels::levels::{self, Loops};
 use platform::clock;
 use std::hint::black_box;
@@ -57,11 +56,10 @@ pub(crate) enum Compiler {
 
 impl Compiler {
     fn loops(self, level: levels::Level) -> Loops {
-        let compiler = match self {
-            Self::Rust => levels::Compiler::Rust,
-            Self::C => levels::Compiler::C,
-        };
-        Loops::of(compiler, level)
+        match self {
+            Self::Rust => Loops::rust(level),
+            Self::C => Loops::c(level),
+        }
     }
 }
 
@@ -73,7 +71,7 @@ pub(crate) fn loops(
     sampler: &mut Sampler<'_>,
 ) -> Loops {
     let loops = compiler.loops(optimisation.0);
-    if let Some(flags) = loops.overruled_by() {
+    if let Some(flags) = loops.overruled_by {
         sampler.remark(format!(
             "the {compiler} loops do not have optimisation {}: {flags} overruled it",
             optimisation.digit()
@@ -85,7 +83,7 @@ pub(crate) fn loops(
         ));
     }
     if compiler == Compiler::C {
-        sampler.remark(format!("the C loops were compiled by {}", loops.compiler()));
+        sampler.remark(format!("the C loops were compiled by {}", loops.compiler));
     }
     loops
 }
@@ -94,7 +92,7 @@ pub(crate) fn loops(
 fn flattened(compiler: Compiler) -> Option<f64> {
     let [unoptimised, optimised] = [levels::Level::O0, levels::Level::O2].map(|level| {
         let loops = compiler.loops(level);
-        shortest_ns(|| loops.inline(black_box(64), black_box(64)))
+        shortest_ns(|| (loops.inline)(black_box(64), black_box(64)))
     });
     let ratio = unoptimised / optimised;
     (ratio < LEAST_RATIO).then_some(ratio)
@@ -109,22 +107,4 @@ fn shortest_ns(run: impl Fn() -> u64) -> f64 {
         clock::now_ns().saturating_sub(begin_ns) as f64
     });
     times.fold(f64::INFINITY, f64::min)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{OPTIMISATION, Optimisation};
-    use crate::prelude::*;
-    use kernels::levels::Level;
-
-    #[test]
-    fn a_level_is_read_back_by_its_digit_and_others_are_refused() {
-        const DIGIT: AxisOf<Count> = AxisOf::new(OPTIMISATION.name(), "digit");
-        for level in Level::ALL {
-            let point = Point::new().at(OPTIMISATION, Optimisation(level));
-            assert_eq!(point.level(OPTIMISATION), Ok(Optimisation(level)));
-        }
-        let other = Point::new().at(DIGIT, Count(4));
-        other.level(OPTIMISATION).expect_err("there is no level 4");
-    }
 }

@@ -3,13 +3,9 @@
 //! On two machines, or under a program that stands in for Windows, two runs compare more than the systems. A caution
 //! in the output says so.
 
-use crate::judging::{ALMOST, MARGIN, alike_along, decided, larger_among};
+use crate::judging::{ALMOST, MARGIN, about_along, decided, larger_among, throughout};
 use crate::listing::LISTING;
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
-use instrument::curve::{Curve, Onset};
-use instrument::definition::Better;
-use instrument::point::Level;
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const FOOTPRINT: &str = "memory.footprint";
@@ -18,6 +14,11 @@ const PASSES: &str = "file.rewrite_passes";
 const RANDOM: &str = "file.random";
 const STYLES: &str = "process.call_styles";
 const ARITHMETIC: &str = "compute.arithmetic";
+
+/// Metrics of a file that is read twice, of ways to call, and of arithmetic.
+const READS: [&str; 2] = ["read", "read_again"];
+const CALLS: [&str; 2] = ["unoptimised", "optimised"];
+const OPERATIONS: [&str; 2] = ["latency", "throughput"];
 
 const BLOCK: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 const CHUNK: AxisOf<Bytes> = AxisOf::new("chunk_size", "chunk size");
@@ -56,13 +57,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "With O_SYNC, Linux reads faster than Windows.",
         source: "Report E, section 7.2",
         basis: Basis::Several(&[PASSES], |evidence| {
-            compared(
-                evidence,
-                PASSES,
-                &["read", "read_again"],
-                waits,
-                faster_on_linux,
-            )
+            compared(evidence, PASSES, &READS, waits, faster_on_linux)
         }),
     },
     Claim {
@@ -70,13 +65,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "Without O_SYNC, Windows reads faster than Linux.",
         source: "Report E, section 7.2",
         basis: Basis::Several(&[PASSES], |evidence| {
-            compared(
-                evidence,
-                PASSES,
-                &["read", "read_again"],
-                waits_not,
-                faster_on_windows,
-            )
+            compared(evidence, PASSES, &READS, waits_not, faster_on_windows)
         }),
     },
     Claim {
@@ -140,13 +129,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "Linux is faster than Windows in all ways to call.",
         source: "Report E, section 7.3",
         basis: Basis::Several(&[STYLES], |evidence| {
-            compared(
-                evidence,
-                STYLES,
-                &["unoptimised", "optimised"],
-                |_| true,
-                faster_on_linux,
-            )
+            compared(evidence, STYLES, &CALLS, |_| true, faster_on_linux)
         }),
     },
     Claim {
@@ -154,13 +137,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         says: "Arithmetic is about as fast on Linux and on Windows.",
         source: "Report E, section 6.1.2",
         basis: Basis::Several(&[ARITHMETIC], |evidence| {
-            compared(
-                evidence,
-                ARITHMETIC,
-                &["latency", "throughput"],
-                |_| true,
-                alike,
-            )
+            compared(evidence, ARITHMETIC, &OPERATIONS, |_| true, alike)
         }),
     },
 ];
@@ -260,7 +237,7 @@ fn faster_on_windows(gains: &Gains) -> Option<Judgement> {
 }
 
 fn alike(gains: &Gains) -> Option<Judgement> {
-    alike_along(ALMOST, gains, |[least, most]| {
+    about_along(1.0, ALMOST, gains, |[least, most]| {
         sentence!("Linux is {least} to {most} as fast as Windows.")
     })
 }
@@ -296,11 +273,10 @@ fn drops_earlier(
     let [linux, windows] = ends?;
     let said =
         sentence!("It stays at its best up to {linux} on Linux, and up to {windows} on Windows.");
-    let ruling = crate::judging::throughout(rulings);
-    Some(decided(ruling, said))
+    Some(decided(throughout(rulings), said))
 }
 
-/// Decides if one plateau surely ends before another. It ends between its last good place and the next.
+/// Decides whether one plateau surely ends before another. It ends between its last good place and the next.
 fn is_before([one, other]: [Onset<Bytes>; 2]) -> Ruling {
     if one.after <= other.from && one.from < other.from {
         Ruling::Holds
@@ -313,102 +289,10 @@ fn is_before([one, other]: [Onset<Bytes>; 2]) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLAIMS, is_before};
+    use super::CLAIMS;
     use crate::find;
     use crate::made_up::{machine, measured, results};
     use crate::prelude::*;
-    use instrument::claim::{Evidence, Judgement, Ruling};
-    use instrument::curve::Onset;
-    use instrument::point::Level;
-
-    /// The judgement on one value of `metric` at each of these points, on Linux and on Windows.
-    fn judged(key: &str, metric: &'static str, points: &[(Point, [f64; 2])]) -> Judgement {
-        let claim = CLAIMS.iter().find(|it| it.key == key).expect(key);
-        let definition = find(claim.basis.experiments()[0]).expect(key).definition();
-        let machine = machine();
-        let of = |system: usize| {
-            let points = points.iter().map(|(point, values)| {
-                measured(
-                    point.clone(),
-                    &[(Metric::time(metric, metric), values[system])],
-                )
-            });
-            [results(&definition, &machine, points.collect())]
-        };
-        let (linux, windows) = (of(0), of(1));
-        claim.judge(&Evidence::new(&linux).next_to_windows(&windows))
-    }
-
-    fn chunk(way: Option<&str>, size: u64, file: u64) -> Point {
-        let start = way.map_or_else(Point::new, |way| Point::new().with("way", way));
-        start
-            .with("chunk_size", size)
-            .with("file_size", Level::Number(file))
-    }
-
-    #[test]
-    fn a_system_is_faster_at_all_points_at_some_or_at_none() {
-        let rulings = |times: [f64; 2]| {
-            // Files differ with the memory of the machine.
-            let at = |size, times| (chunk(Some("read, write O_SYNC"), size, size << 10), times);
-            let points = [at(4096, times), at(65_536, [2.0, 1.0])];
-            let key = "windows_is_faster_in_synchronous_writes";
-            judged(key, "rewrite", &points).ruling
-        };
-        assert_eq!(rulings([2.0, 1.0]), Ruling::Holds);
-        assert_eq!(rulings([1.0, 2.0]), Ruling::HoldsInPart);
-        let asynchronous = [(chunk(Some("read, write"), 4096, 1 << 20), [2.0, 1.0])];
-        let key = "windows_is_faster_in_asynchronous_reads";
-        assert_eq!(judged(key, "read", &asynchronous).ruling, Ruling::Holds);
-        let key = "linux_is_faster_in_synchronous_reads";
-        assert_eq!(judged(key, "read", &asynchronous).ruling, Ruling::Undecided);
-    }
-
-    #[test]
-    fn small_and_large_chunks_are_judged_apart() {
-        let by = |key: &str, small: [f64; 2], large: [f64; 2]| {
-            let points = [
-                (chunk(None, 4096, 1), small),
-                (chunk(None, 1 << 20, 1), large),
-            ];
-            judged(key, "random", &points).ruling
-        };
-        let (linux, windows) = ([2e8, 1e8], [1e8, 2e8]);
-        let small = "linux_is_faster_in_random_order_in_small_chunks";
-        let large = "windows_is_faster_in_random_order_in_large_chunks";
-        for (first, second, expected) in [
-            (linux, windows, [Ruling::Holds; 2]),
-            (windows, linux, [Ruling::DoesNotHold; 2]),
-            (linux, linux, [Ruling::Holds, Ruling::DoesNotHold]),
-        ] {
-            assert_eq!([small, large].map(|key| by(key, first, second)), expected);
-        }
-        let alike = "random_order_is_alike_on_both_systems";
-        assert_eq!(by(alike, [1.1e8, 1e8], [1e8, 1.1e8]), Ruling::Holds);
-        assert_eq!(by(alike, [1.1e8, 1e8], linux), Ruling::DoesNotHold);
-        assert_eq!(by(alike, [1.1e8, 1e8], [1.25e8, 1e8]), Ruling::Undecided);
-    }
-
-    #[test]
-    fn the_drop_of_a_curve_comes_first_on_one_system() {
-        // Blocks of 4 KiB to 4 MiB, fast up to a size on each system.
-        let by = |key: &str, metric, last_fast: [u64; 2]| {
-            let speeds = |size| last_fast.map(|last| if size <= last { 1e10 } else { 2e9 });
-            let sizes = [4 << 10, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20];
-            let points = sizes.map(|size| (Point::new().with("block_size", size), speeds(size)));
-            judged(key, metric, &points).ruling
-        };
-        let key = "optimised_loops_drop_later_on_windows";
-        let by = |last_fast| by(key, "optimisation_3", last_fast);
-        assert_eq!(by([256 << 10, 512 << 10]), Ruling::Holds);
-        assert_eq!(by([512 << 10, 512 << 10]), Ruling::DoesNotHold);
-        assert_eq!(by([512 << 10, 256 << 10]), Ruling::DoesNotHold);
-        let onset = |from, after| Onset {
-            after: Bytes(after),
-            from: Bytes(from),
-        };
-        assert_eq!(is_before([onset(1, 8), onset(4, 16)]), Ruling::Undecided);
-    }
 
     #[test]
     fn without_a_run_on_windows_each_says_that_it_needs_one() {

@@ -1,4 +1,4 @@
-//! Kernel threads that begin together, or not at all.
+//! Kernel threads that begin together, or not at all, and those that run next to a timed thread.
 
 use instrument::experiment::MeasureError;
 use instrument::need::Need;
@@ -7,9 +7,9 @@ use instrument::quantity::counted;
 use platform::placement::{allowed_cpus, parent_cpus, pin_to};
 use std::hint::spin_loop;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Scope};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
+use std::thread;
 
 /// The processors that a run with this setting may use, in ascending order.
 pub(crate) fn usable_cpus(setting: &Setting) -> Vec<usize> {
@@ -43,77 +43,6 @@ pub(crate) fn several_cpus(setting: &Setting) -> Need {
     }
 }
 
-/// Threads wait here until all of them have been started, or one could not be.
-///
-/// A [`Barrier`](std::sync::Barrier) would keep those that were started waiting for ever, if the
-/// system has no room for the others.
-#[derive(Default)]
-struct Gate {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    waiting: usize,
-    /// `true` lets the waiting threads go in, `false` sends them away; `None` until that is known.
-    open: Option<bool>,
-}
-
-impl Gate {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    fn wait_until(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
-        let guard = self.lock();
-        let waited = self.changed.wait_while(guard, |state| !condition(state));
-        waited.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until all threads have started: `false` if one could not be.
-    fn wait(&self) -> bool {
-        self.change(|state| state.waiting += 1);
-        self.wait_until(|state| state.open.is_some()).open == Some(true)
-    }
-
-    /// Lets all threads go in, or sends them away.
-    fn decide(&self, open: bool) {
-        self.change(|state| state.open = Some(open));
-    }
-
-    /// Starts a kernel thread for each of `numbers`, to wait here and then to `work` with it.
-    ///
-    /// # Errors
-    /// If one of them cannot be started; then the others end without having worked.
-    fn start<'scope, 'env, Number: Send + 'scope>(
-        &'env self,
-        scope: &'scope Scope<'scope, 'env>,
-        numbers: impl IntoIterator<Item = Number>,
-        work: &'env (impl Fn(Number) + Sync),
-    ) -> io::Result<()> {
-        let started = numbers.into_iter().try_for_each(|number| {
-            let enter = move || {
-                if self.wait() {
-                    work(number);
-                }
-            };
-            thread::Builder::new().spawn_scoped(scope, enter).map(drop)
-        });
-        started.inspect_err(|_| self.decide(false))
-    }
-
-    /// Lets the threads go in that were started.
-    fn open(&self) {
-        self.decide(true);
-    }
-}
-
 /// Starts `threads` kernel threads, which wait until all are there; does `first`, and then lets each
 /// do `work` with its number. Returns when all have ended.
 ///
@@ -124,23 +53,109 @@ pub(crate) fn start_together<T>(
     first: impl FnOnce() -> T,
     work: impl Fn(usize) + Sync,
 ) -> io::Result<T> {
-    let gate = Gate::default();
+    start(0..threads, first, work, |outcome| outcome)
+}
+
+/// As [`start_together`], with a thread for each of `numbers`. While they work, does `meanwhile` with the outcome of
+/// `first`.
+fn start<T, U>(
+    numbers: impl ExactSizeIterator<Item = usize>,
+    first: impl FnOnce() -> T,
+    work: impl Fn(usize) + Sync,
+    meanwhile: impl FnOnce(T) -> U,
+) -> io::Result<U> {
+    // Threads can read it when all of them are there, or one could not be started. At a barrier those that were
+    // started would wait for ever, if the system has no room for the others.
+    let gate = RwLock::new(false);
+    let (arrive, arrived) = mpsc::channel();
     thread::scope(|scope| {
-        gate.start(scope, 0..threads, &work)?;
-        drop(gate.wait_until(|state| state.waiting == threads));
+        let mut is_open = gate.write().unwrap_or_else(PoisonError::into_inner);
+        let threads = numbers.len();
+        for number in numbers {
+            let (arrive, gate, work) = (arrive.clone(), &gate, &work);
+            let enter = move || {
+                // The receiver outlives all threads.
+                let _ = arrive.send(());
+                if gate.read().is_ok_and(|is_open| *is_open) {
+                    work(number);
+                }
+            };
+            thread::Builder::new().spawn_scoped(scope, enter)?;
+        }
+        arrived.iter().take(threads).for_each(drop);
         let outcome = first();
-        gate.open();
-        Ok(outcome)
+        *is_open = true;
+        drop(is_open);
+        Ok(meanwhile(outcome))
     })
 }
 
 /// Starts a thread on each of `cpus`, pinned to it, which makes its own state by `prepare`. Once all
-/// are ready, calls `lead` with a function that has every thread do the same job with its state, all
-/// from the same moment on, and returns when the last has ended.
+/// are ready, each runs `other` with its state next to `work`, which runs on the calling thread. The
+/// flag that `other` gets is set when `work` has ended.
 ///
 /// # Errors
-/// If a thread cannot be started or pinned, or cannot prepare, that error without a call of `lead`;
-/// else the error of `lead`. A job that fails on one of the processors fails for all.
+/// If a thread cannot be started or pinned, or cannot prepare, that error without a call of `other` or
+/// `work`; else the error of `work`.
+pub(crate) fn next_to<State, T>(
+    cpus: &[usize],
+    prepare: impl Fn(usize) -> Result<State, MeasureError> + Sync,
+    other: impl Fn(State, &AtomicBool) + Sync,
+    work: impl FnOnce() -> Result<T, MeasureError>,
+) -> Result<T, MeasureError> {
+    let is_over = AtomicBool::new(false);
+    let failure = Slot(Mutex::new(None));
+    let ready = Barrier::new(cpus.len() + 1);
+    let member = |cpu| {
+        let pinned = pin_to(&[cpu]).map_err(MeasureError::from);
+        let state = pinned.and_then(|()| prepare(cpu));
+        let state = state.map_err(|error| failure.set(Some(error)));
+        ready.wait();
+        // Between the two, the calling thread learns if all could prepare.
+        ready.wait();
+        if let Ok(state) = state
+            && !is_over.load(Ordering::Acquire)
+        {
+            other(state, &is_over);
+        }
+    };
+    let lead = |()| {
+        ready.wait();
+        let prepared = failure.outcome();
+        is_over.store(prepared.is_err(), Ordering::Release);
+        ready.wait();
+        let done = prepared.and_then(|()| work());
+        is_over.store(true, Ordering::Release);
+        done
+    };
+    let done = start(cpus.iter().copied(), || (), member, lead);
+    done.map_err(MeasureError::system("start a thread"))?
+}
+
+/// Runs `work` next to a thread on `cpu` that does `step` repeatedly.
+///
+/// # Errors
+/// Those of [`next_to`].
+pub(crate) fn next_to_computing<T>(
+    cpu: usize,
+    step: impl Fn() + Sync,
+    work: impl FnOnce() -> Result<T, MeasureError>,
+) -> Result<T, MeasureError> {
+    let compute = |(), is_over: &AtomicBool| {
+        while !is_over.load(Ordering::Relaxed) {
+            step();
+        }
+    };
+    next_to(&[cpu], |_| Ok(()), compute, work)
+}
+
+/// Starts a thread on each of `cpus` as [`next_to`] does. Calls `lead` with a function that has every
+/// thread do the same job with its state, all from the same moment on, and returns when the last has
+/// ended.
+///
+/// # Errors
+/// Those of [`next_to`], without a call of `lead`; else the error of `lead`. A job that fails on one of
+/// the processors fails for all.
 pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
     cpus: &[usize],
     prepare: impl Fn(usize) -> Result<State, MeasureError> + Sync,
@@ -152,11 +167,7 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
     let failure = Slot(Mutex::new(None));
     let arrived = AtomicUsize::new(0);
     let [begin, end] = [(); 2].map(|()| Barrier::new(cpus.len() + 1));
-    let fail = |error| failure.set(Some(error));
-    let member = |cpu| {
-        let pinned = pin_to(&[cpu]).map_err(MeasureError::from);
-        let mut state = pinned.and_then(|()| prepare(cpu)).map_err(fail);
-        end.wait();
+    let follow = |mut state: State, _: &AtomicBool| {
         loop {
             begin.wait();
             let Some(job) = *next.lock() else { return };
@@ -165,25 +176,16 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
             while arrived.load(Ordering::Acquire) < place.next_multiple_of(cpus.len()) {
                 spin_loop();
             }
-            if let Ok(state) = &mut state {
-                work(state, job).unwrap_or_else(fail);
-            }
+            work(&mut state, job).unwrap_or_else(|error| failure.set(Some(error)));
             end.wait();
         }
     };
-    let gate = Gate::default();
-    thread::scope(|scope| {
-        let started = gate.start(scope, cpus.iter().copied(), &member);
-        started.map_err(MeasureError::system("start a thread"))?;
-        gate.open();
-        end.wait();
-        let done = failure.outcome().and_then(|()| {
-            lead(&|job| {
-                next.set(Some(job));
-                begin.wait();
-                end.wait();
-                failure.outcome()
-            })
+    next_to(cpus, prepare, follow, || {
+        let done = lead(&|job| {
+            next.set(Some(job));
+            begin.wait();
+            end.wait();
+            failure.outcome()
         });
         next.set(None);
         begin.wait();
@@ -214,12 +216,14 @@ impl Slot<Option<MeasureError>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gate, on_cpus, several_cpus, start_together, usable_cpus};
+    use super::{next_to, on_cpus, several_cpus, start_together, usable_cpus};
     use crate::made_up::setting;
     use instrument::experiment::MeasureError;
     use instrument::plan::Profile;
     use platform::placement::{allowed_cpus, current_cpu};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use testing::wait_until;
 
     #[test]
     fn threads_wait_for_the_first_step() {
@@ -284,10 +288,30 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_cannot_prepare_fails_all() {
-        let prepare = |_| Err(MeasureError::Unsupported("no room".into()));
-        let work = |(): &mut (), (): ()| unreachable!("nothing is prepared");
+    fn others_run_next_to_the_work_until_it_ends() {
         let cpus = allowed_cpus().expect("this system has them");
+        let (running, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let other = |cpu, is_over: &AtomicBool| {
+            assert_eq!(current_cpu(), Some(cpu));
+            running.fetch_add(1, Ordering::SeqCst);
+            wait_until("the end of the work", || is_over.load(Ordering::SeqCst));
+            ended.fetch_add(1, Ordering::SeqCst);
+        };
+        let ended_before = next_to(&cpus, Ok, other, || {
+            let are_running = || running.load(Ordering::SeqCst) == cpus.len();
+            wait_until("the other threads", are_running);
+            Ok(ended.load(Ordering::SeqCst))
+        });
+        assert_eq!(ended_before.expect("they can be pinned"), 0);
+        assert_eq!(ended.into_inner(), cpus.len());
+    }
+
+    #[test]
+    fn none_begins_if_one_of_several_cannot_prepare() {
+        let cpus = allowed_cpus().expect("this system has them");
+        let no_room = || MeasureError::Unsupported("no room".into());
+        let prepare = |cpu| (cpu != cpus[0]).then_some(()).ok_or_else(no_room);
+        let work = |(): &mut (), (): ()| unreachable!("not all are prepared");
         let outcome = on_cpus(&cpus, prepare, work, |_| Ok(()));
         assert_eq!(outcome.expect_err("no room").to_string(), "no room");
         let nowhere = on_cpus(&[100_000], |_| Ok(()), work, |_| Ok(()));
@@ -295,13 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_gate_releases_threads_without_work() {
-        let gate = Gate::default();
-        std::thread::scope(|scope| {
-            let early = scope.spawn(|| gate.wait());
-            gate.decide(false);
-            assert!(!early.join().expect("it does not panic"));
-            assert!(!scope.spawn(|| gate.wait()).join().expect("nor does it"));
-        });
+    fn threads_that_are_not_let_in_end_without_work() {
+        let worked = AtomicUsize::new(0);
+        let work = |_| {
+            worked.fetch_add(1, Ordering::SeqCst);
+        };
+        let first: fn() = || panic!("nobody is let in");
+        let started = AssertUnwindSafe(|| start_together(3, first, work));
+        catch_unwind(started).expect_err("it panics");
+        assert_eq!(worked.into_inner(), 0);
     }
 }

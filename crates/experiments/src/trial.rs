@@ -78,7 +78,7 @@ mod tests {
     fn trials_use_the_axes_of_their_experiments() {
         for setting in KERNEL_SETTINGS {
             let definition = crate::find(setting.experiment)
-                .expect("it is one")
+                .expect("an experiment")
                 .definition();
             for level in setting.at {
                 let (axis, _) = level.split_once('=').expect("an axis");

@@ -1,7 +1,11 @@
 //! The example of an experiment in `CONTRIBUTING.md`: it compiles, it measures, and the page
 //! has it word for word.
 
-#[allow(unused_imports, reason = "one experiment does not need all of it")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "one experiment does not need all of it"
+)]
 #[path = "../src/prelude.rs"]
 mod prelude;
 #[path = "contributing/yielding.rs"]

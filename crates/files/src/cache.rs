@@ -216,7 +216,6 @@ mod tests {
     fn with_pages(resident: u64, total: u64) -> Residency {
         Residency {
             resident_bytes: resident * 4096,
-            dirty_bytes: None,
             total_bytes: total * 4096,
             method: ResidencyMethod::Cachestat,
         }

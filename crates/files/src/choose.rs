@@ -18,12 +18,12 @@ const MIB: usize = 1 << 20;
 const WORTH_TRYING_BYTES: u64 = 128 * MIB as u64;
 /// From this size on, several threads save more than their start costs.
 const WORTH_THREADS_BYTES: u64 = 8 * MIB as u64;
-/// Minimum length of a section of a file in the page cache,
+/// Minimum length of a section of a file in the page cache.
 const WARM_SECTION_BYTES: u64 = 8 * MIB as u64;
-/// its share of a large file: long enough to limit noise, and short enough that slow candidates
-/// cost little,
+/// A section of a large file in the page cache is one part in this many: long enough to limit noise,
+/// and short enough that slow candidates cost little.
 const WARM_SHARE: u64 = 64;
-/// and its maximum length.
+/// Maximum length of a section of a file in the page cache.
 const LONGEST_WARM_SECTION_BYTES: u64 = 128 * MIB as u64;
 /// Sections that each candidate gets of a file in the page cache. Its best section counts, since
 /// the start of a file may lie in smaller pages than the rest.
@@ -57,36 +57,8 @@ pub struct Wishes {
 pub struct Choice {
     /// The options for most of the file.
     pub options: SumOptions,
-    /// The reason.
-    pub reason: Reason,
-}
-
-/// The reason for a choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The caller fixed all options.
-    AsAsked,
-    /// The file can only be read from start to end.
-    Stream,
-    /// The file is too small for trials.
-    Small,
-    /// Trials on a file in the page cache.
-    TriedWarm,
-    /// Trials on a file that is not in the page cache.
-    TriedCold,
-}
-
-impl Reason {
-    /// The reason as text.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::AsAsked => "as asked",
-            Self::Stream => "it has no size to divide",
-            Self::Small => "it is small",
-            Self::TriedWarm => "the fastest of those tried; it is in the page cache",
-            Self::TriedCold => "the fastest of those tried; it is not in the page cache",
-        }
-    }
+    /// The reason, as words.
+    pub reason: &'static str,
 }
 
 /// Sums a file with the fastest method that the caller's options allow.
@@ -102,7 +74,7 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
             ..options
         };
         let sum = sum_stream(source, options.block_bytes, watch)?;
-        let reason = Reason::Stream;
+        let reason = "it has no size to divide";
         return Ok((sum, Choice { options, reason }));
     };
     let Candidates {
@@ -155,14 +127,14 @@ pub const fn good_block_bytes(method: Method) -> usize {
 struct Candidates {
     /// The likeliest candidate first.
     ways: Vec<SumOptions>,
-    reason: Reason,
+    reason: &'static str,
     /// Length of the section that each candidate sums in a round.
     section_bytes: u64,
     rounds: usize,
 }
 
 impl Candidates {
-    fn only(way: SumOptions, reason: Reason) -> Self {
+    fn only(way: SumOptions, reason: &'static str) -> Self {
         Self {
             ways: vec![way],
             reason,
@@ -183,46 +155,50 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     let usual = wishes.over(Method::Pread, usual_threads);
     let is_open = wishes.method.is_none() || wishes.threads.is_none();
     if !is_open && wishes.block_bytes.is_some() {
-        return Candidates::only(usual, Reason::AsAsked);
+        return Candidates::only(usual, "as asked");
     }
     if size < WORTH_TRYING_BYTES {
-        return Candidates::only(usual, Reason::Small);
+        return Candidates::only(usual, "it is small");
     }
     let is_warm = residency(source.file())
         .is_ok_and(|residency| residency.resident_bytes >= residency.total_bytes / 2);
-    let ways: &[(Method, usize)] = if is_warm {
-        &[
-            (Method::Pread, several),
-            (Method::Mmap, several),
-            (Method::Pread, 1),
-            (Method::Mmap, 1),
-        ]
+    let (tried, reason, wanted_bytes, rounds) = if is_warm {
+        let share_bytes = size / WARM_SHARE;
+        (
+            vec![
+                (Method::Pread, several),
+                (Method::Mmap, several),
+                (Method::Pread, 1),
+                (Method::Mmap, 1),
+            ],
+            "the fastest of those tried; it is in the page cache",
+            share_bytes.clamp(WARM_SECTION_BYTES, LONGEST_WARM_SECTION_BYTES),
+            WARM_ROUNDS,
+        )
     } else {
-        &[
-            (Method::DirectUring, 1),
-            (Method::Direct, several),
-            (Method::Pread, 1),
-        ]
+        (
+            vec![
+                (Method::DirectUring, 1),
+                (Method::Direct, several),
+                (Method::Pread, 1),
+            ],
+            "the fastest of those tried; it is not in the page cache",
+            COLD_SECTION_BYTES,
+            1,
+        )
     };
-    let mut options = Vec::new();
-    for &(method, threads) in ways {
+    let mut ways = Vec::new();
+    for (method, threads) in tried {
         let way = wishes.over(method, threads);
-        if !options.contains(&way) {
-            options.push(way);
+        if !ways.contains(&way) {
+            ways.push(way);
         }
     }
-    let (reason, wanted_bytes, rounds) = if is_warm {
-        let share_bytes = size / WARM_SHARE;
-        let wanted_bytes = share_bytes.clamp(WARM_SECTION_BYTES, LONGEST_WARM_SECTION_BYTES);
-        (Reason::TriedWarm, wanted_bytes, WARM_ROUNDS)
-    } else {
-        (Reason::TriedCold, COLD_SECTION_BYTES, 1)
-    };
     // Each candidate sums whole blocks, and all of its threads the same number of them.
     let blocks = |way: &SumOptions| (way.threads as u64).saturating_mul(way.block_bytes as u64);
-    let unit_bytes = options.iter().map(blocks).max().unwrap_or(1).max(1);
+    let unit_bytes = ways.iter().map(blocks).max().unwrap_or(1).max(1);
     Candidates {
-        ways: options,
+        ways,
         reason,
         section_bytes: wanted_bytes.div_ceil(unit_bytes).saturating_mul(unit_bytes),
         rounds,

@@ -185,38 +185,6 @@ fn is_not_supported(error: &Error) -> bool {
         .is_some_and(platform::Error::is_not_supported)
 }
 
-/// Alternating copies by this program and by dd.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Against {
-    /// Wall times of each round in ns: first this program's, then dd's by its own clock.
-    pub rounds: Vec<(f64, f64)>,
-}
-
-impl Against {
-    /// dd's time as a multiple of this program's: minimum, median and maximum over the rounds.
-    pub fn ratios(&self) -> (f64, f64, f64) {
-        spread(self.rounds.iter().map(|(ours, dd)| dd / ours))
-    }
-
-    /// The median of this program's times, in ns.
-    pub fn median_ours_ns(&self) -> f64 {
-        spread(self.rounds.iter().map(|(ours, _)| *ours)).1
-    }
-
-    /// The median of dd's times, in ns.
-    pub fn median_dd_ns(&self) -> f64 {
-        spread(self.rounds.iter().map(|(_, dd)| *dd)).1
-    }
-}
-
-/// Minimum, median and maximum.
-fn spread(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
-    let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1);
-    (values[0], values[last / 2], values[last])
-}
-
 /// Checks that a copy to `target` can be compared: the copies are files in its directory.
 ///
 /// # Errors
@@ -230,7 +198,8 @@ pub fn ensure_comparable(target: &Path) -> Result<()> {
 }
 
 /// Copies a file several times, alternating between this program and dd, to names next to `target`.
-/// Each copy is removed at once.
+/// Each copy is removed at once. Returns the wall times of each round in ns: first this program's, then dd's by its own
+/// clock.
 ///
 /// # Errors
 /// As [`copy`], if the target is no regular file, and if dd is missing or fails.
@@ -239,7 +208,7 @@ pub fn against_dd(
     target: &Path,
     options: &CopyOptions,
     watch: &Watch<'_>,
-) -> Result<Against> {
+) -> Result<Vec<(f64, f64)>> {
     ensure_comparable(target)?;
     // dd makes a buffer for a whole block.
     let longest = Source::open(from)?
@@ -279,7 +248,7 @@ pub fn against_dd(
         rounds.push((copy_by_us()?, copy_by_dd()?));
         watch.pass(0)?;
     }
-    Ok(Against { rounds })
+    Ok(rounds)
 }
 
 struct Job<'a> {

@@ -80,7 +80,7 @@ mod tests {
     use super::{DdReport, parse};
 
     #[test]
-    fn its_report_is_understood() {
+    fn the_report_of_dd_is_parsed() {
         let words = "8+0 records in\n8+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, \
                      2.5e-05 s, 164 MB/s\n";
         let report = DdReport {

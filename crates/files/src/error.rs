@@ -148,7 +148,7 @@ impl Error {
 
     /// For `map_err`: adds `path` to the system's error.
     pub(crate) fn on(path: &Path) -> impl Fn(platform::Error) -> Self {
-        move |reason| match (reason.io_error().map(io::Error::kind), &reason) {
+        move |reason| match (reason.kind(), &reason) {
             (Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded), _) => {
                 Self::Full(path.to_owned())
             }

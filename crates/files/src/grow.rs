@@ -5,7 +5,7 @@ use crate::memory::ensure_fits;
 use crate::partial::Partial;
 use crate::read::read;
 use crate::write::{fill, stamp};
-use crate::{Error, Method, Result, Source, Watch, timed};
+use crate::{Error, Method, Result, Source, Timed, Watch, timed};
 use platform::block_io::write_at;
 use platform::file::{OpenMode, reopen_read};
 use std::path::Path;
@@ -17,19 +17,6 @@ const FIRST_BLOCKS: u64 = 1024;
 const MOST_STEPS: usize = 100;
 /// Block size for writing a scratch file, independent of the block size for reading.
 const WRITE_BYTES: usize = 1 << 20;
-
-/// A prefix of a file, and how long it took to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prefix {
-    /// Its size, in bytes.
-    pub bytes: u64,
-    /// Its size in blocks.
-    pub blocks: u64,
-    /// Wall time of the read, in ns.
-    pub wall_ns: u64,
-    /// CPU time of the read, in ns.
-    pub cpu_ns: u64,
-}
 
 /// Parameters of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,14 +32,14 @@ pub struct Search {
 /// 1. Each prefix is twice as long as the previous one.
 /// 2. After a prefix that takes too long, the next is halfway between the last two.
 ///
-/// Calls `seen` with each prefix. Returns the accepted prefix, or `None` if reading the whole file
-/// takes less time.
+/// Calls `seen` with the size in bytes of each prefix, and the time of its read. Returns those of the accepted prefix,
+/// or `None` if reading the whole file takes less time.
 pub fn find_size(
     source: &Source,
     search: &Search,
     watch: &Watch<'_>,
-    seen: impl FnMut(&Prefix),
-) -> Result<Option<Prefix>> {
+    seen: impl FnMut(&Timed<u64>),
+) -> Result<Option<Timed<u64>>> {
     let size = source.required_size()?;
     let read_prefix = |bytes| read_prefix(source, bytes, search.block_bytes, watch);
     let block = search.block_bytes as u64;
@@ -71,8 +58,8 @@ pub fn find_size_growing(
     limit_bytes: u64,
     search: &Search,
     watch: &Watch<'_>,
-    seen: impl FnMut(&Prefix),
-) -> Result<Option<Prefix>> {
+    seen: impl FnMut(&Timed<u64>),
+) -> Result<Option<Timed<u64>>> {
     ensure_fits(search.block_bytes, Some(limit_bytes), 1)?;
     let partial = Partial::begin(path, OpenMode::Plain, false, None, watch)?;
     if !partial.is_new_file() {
@@ -103,14 +90,11 @@ fn read_prefix(
     bytes: u64,
     block_bytes: usize,
     watch: &Watch<'_>,
-) -> Result<Prefix> {
+) -> Result<Timed<u64>> {
     let lane = Lane::whole(0, bytes, block_bytes);
-    let timed = timed(|| read(source, Method::Read, &lane, watch, |_, _| Ok(())))?;
-    Ok(Prefix {
-        bytes,
-        blocks: bytes.div_ceil(block_bytes as u64),
-        wall_ns: timed.wall_ns,
-        cpu_ns: timed.cpu_ns,
+    timed(|| {
+        read(source, Method::Read, &lane, watch, |_, _| Ok(()))?;
+        Ok(bytes)
     })
 }
 
@@ -119,9 +103,9 @@ fn step_up(
     block: u64,
     limit_bytes: u64,
     (least_ns, most_ns): (u64, u64),
-    mut read_prefix: impl FnMut(u64) -> Result<Prefix>,
-    mut seen: impl FnMut(&Prefix),
-) -> Result<Option<Prefix>> {
+    mut read_prefix: impl FnMut(u64) -> Result<Timed<u64>>,
+    mut seen: impl FnMut(&Timed<u64>),
+) -> Result<Option<Timed<u64>>> {
     let mut bytes = block.saturating_mul(FIRST_BLOCKS).min(limit_bytes);
     let mut too_large = u64::MAX;
     for _ in 0..MOST_STEPS {
@@ -156,13 +140,13 @@ fn between(small: u64, large: u64, block: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Prefix, step_up};
+    use super::step_up;
+    use crate::Timed;
 
     /// A prefix of a file that takes 1 ns per byte, plus a fixed start-up cost.
-    fn prefix(bytes: u64) -> Prefix {
-        Prefix {
-            bytes,
-            blocks: bytes / 128,
+    fn prefix(bytes: u64) -> Timed<u64> {
+        Timed {
+            value: bytes,
             wall_ns: 100 + bytes,
             cpu_ns: bytes,
         }
@@ -181,7 +165,7 @@ mod tests {
             );
             let found = found.expect("nothing fails").expect("it is there");
             let fits = (wanted.0..=wanted.1).contains(&found.wall_ns);
-            assert!(fits || found.bytes == 128, "{wanted:?}: {found:?}");
+            assert!(fits || found.value == 128, "{wanted:?}: {found:?}");
             assert!(steps < 30, "{steps}");
         }
     }

@@ -3,7 +3,7 @@
 //! # What it is
 //!
 //! The code under the direct commands and the file experiments. It divides a file into blocks
-//! ([`lane`]), reads them ([`read()`]), computes the exclusive or over all of them ([`sum()`]),
+//! (`lane`), reads them (`read`), computes the exclusive or over all of them ([`sum()`]),
 //! finds the fastest method ([`choose`]), and writes, copies and grows files.
 //!
 //! # What it uses
@@ -25,11 +25,11 @@ pub mod copy;
 pub mod dd;
 mod error;
 pub mod grow;
-pub mod lane;
+mod lane;
 mod memory;
 mod partial;
 pub mod pass;
-pub mod read;
+mod read;
 mod source;
 pub mod sum;
 mod watch;
@@ -39,7 +39,6 @@ pub use copy::copy;
 pub use error::{Error, Result};
 pub use partial::{Partial, folder, is_standard_output, names_standard_output};
 pub use pass::{Timed, pass, timed};
-pub use read::read;
 pub use source::{Method, Source};
 pub use sum::sum;
 pub use watch::Watch;

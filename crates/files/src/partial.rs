@@ -9,7 +9,7 @@ use platform::file::{
 };
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Seek, Write};
+use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tempfile::{NamedTempFile, TempPath};
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A file during its creation. It gets its name when it is complete. Otherwise nothing of it
-/// remains, also not after a kill if the file system supports unnamed files.
+/// remains; where the file system supports unnamed files, not even after a kill.
 #[derive(Debug)]
 pub struct Partial {
     file: File,
@@ -88,17 +88,14 @@ impl Partial {
             }
             Err(_) => {
                 // Windows reports nothing about a device before it is open.
-                if let Some(device) = device(target, mode) {
-                    return if force {
-                        Ok(Self::directly_to(device, target))
-                    } else {
-                        Err(Error::Exists(target.to_owned()))
-                    };
-                }
+                let device = device(target, mode);
                 // True for a dangling symbolic link.
                 let is_taken = target.is_symlink();
-                if is_taken && !force {
+                if !force && (is_taken || device.is_some()) {
                     return Err(Error::Exists(target.to_owned()));
+                }
+                if let Some(device) = device {
+                    return Ok(Self::directly_to(device, target));
                 }
                 Self::make(target, is_taken, mode, model)
             }
@@ -273,7 +270,7 @@ pub(crate) fn part_file<T>(
     let mut refusal = None;
     let part = builder.make_in(folder(target), |path| {
         make(path).map_err(|error| {
-            let kind = error.io_error().map_or(ErrorKind::Other, io::Error::kind);
+            let kind = error.kind().unwrap_or(ErrorKind::Other);
             refusal = Some(error);
             kind.into()
         })
@@ -373,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_any_length_leaves_room_for_the_one_it_waits_under() {
+    fn the_temporary_name_of_a_long_name_fits() {
         let dir = tempfile::tempdir().unwrap();
         let long = dir.path().join("x".repeat(255));
         let make = |path: &Path| platform::file::create_new(path, OpenMode::Plain);

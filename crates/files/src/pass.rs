@@ -39,7 +39,7 @@ impl PassOptions {
 /// are allocated before the timing starts.
 ///
 /// # Errors
-/// [`Error::TooShort`] if the file is too short; as [`read`](fn@crate::read).
+/// [`Error::TooShort`] if the file is too short; as for any reading.
 pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result<Timed<Sum>> {
     let wanted = options.wanted();
     let mut xor = Xor::default();

@@ -7,7 +7,7 @@ use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::given::Taken;
 use crate::need::Need;
-use crate::point::{Axis, DesignAxis, Level, Point, RefinedAxis};
+use crate::point::{Axis, DesignAxis, Level, Point};
 use crate::quantity::Bytes;
 use crate::results::Results;
 use crate::sampler::Sampler;
@@ -42,7 +42,6 @@ impl<'a> AtLevels<'a> {
         setting: &Setting,
     ) -> Result<Self, LevelError> {
         let design = experiment.design();
-        let mut levels: BTreeMap<String, Vec<Level>> = BTreeMap::new();
         for (name, level) in chosen {
             if !design.axes.iter().any(|axis| axis.name == name) {
                 let known: Vec<&str> = design.axes.iter().map(|axis| axis.name).collect();
@@ -52,12 +51,27 @@ impl<'a> AtLevels<'a> {
                 )));
             }
             check(experiment, name, level, setting)?;
-            let of_axis = levels.entry(name.clone()).or_default();
-            if !of_axis.contains(level) {
-                of_axis.push(level.clone());
-            }
         }
-        Ok(Self { experiment, levels })
+        Ok(Self {
+            experiment,
+            levels: by_axis(chosen),
+        })
+    }
+
+    /// `experiment` at those of these levels that its axes take here. An axis that takes none of them keeps its
+    /// planned levels, such as pages of 16 KiB where pages of 4 KiB are chosen.
+    pub fn as_far_as_taken(
+        experiment: &'a dyn Experiment,
+        chosen: &[(String, Level)],
+        setting: &Setting,
+    ) -> Self {
+        let taken = chosen
+            .iter()
+            .filter(|(name, level)| check(experiment, name, level, setting).is_ok());
+        Self {
+            experiment,
+            levels: by_axis(taken),
+        }
     }
 
     /// The points of a longer profile that have chosen levels, and a name that no point of this profile
@@ -104,6 +118,20 @@ impl<'a> AtLevels<'a> {
     }
 }
 
+/// The different levels of each axis, in their order.
+fn by_axis<'l>(
+    chosen: impl IntoIterator<Item = &'l (String, Level)>,
+) -> BTreeMap<String, Vec<Level>> {
+    let mut levels: BTreeMap<String, Vec<Level>> = BTreeMap::new();
+    for (name, level) in chosen {
+        let of_axis = levels.entry(name.clone()).or_default();
+        if !of_axis.contains(level) {
+            of_axis.push(level.clone());
+        }
+    }
+    levels
+}
+
 /// This profile and the longer ones.
 fn longer(than: Profile) -> impl Iterator<Item = Profile> {
     let all = Profile::ALL.into_iter();
@@ -138,6 +166,9 @@ pub fn takes(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> Stri
         .collect();
     if let Some(open) = beyond(experiment, axis, &planned) {
         shown.extend(open.names.iter().map(|name| (*name).to_owned()));
+        if open.takes_libraries {
+            shown.push("a library to preload, by its path or its name".into());
+        }
         let [step, least, most] =
             [open.step, open.least, open.most].map(|number| show(&Level::Number(number)));
         match open.least.cmp(&open.most) {
@@ -163,13 +194,16 @@ fn beyond(experiment: &dyn Experiment, axis: &str, planned: &[Level]) -> Option<
     if known.is_open() {
         return Some(*known);
     }
-    let mut refined = experiment.refined_axes().iter();
-    let refined = refined.find(|refined| refined.name == axis);
     let numbers = || planned.iter().filter_map(Level::number);
+    let step = if known.is_refined {
+        known.step
+    } else {
+        numbers().fold(0, common_divisor).max(1)
+    };
     Some(DesignAxis {
         least: numbers().min()?,
         most: numbers().max()?,
-        step: refined.map_or_else(|| numbers().fold(0, common_divisor).max(1), |it| it.step),
+        step,
         ..*known
     })
 }
@@ -234,44 +268,32 @@ fn chosen(mut points: Vec<Point>, levels: &BTreeMap<String, Vec<Level>>) -> Vec<
 /// `points` with these levels on `axis`. For each that is not planned, those points change whose level is
 /// the next larger one, or else the largest, among the points with the same named choices.
 fn at(points: &[Point], axis: &str, levels: &[Level]) -> Vec<Point> {
-    let choices = |point: &Point| -> Vec<(String, Level)> {
-        let levels = point.levels();
-        let named = levels.filter(|(name, level)| *name != axis && level.number().is_none());
-        named
-            .map(|(name, level)| (name.to_owned(), level.clone()))
-            .collect()
+    let number_of = |point: &Point| point.get(axis).and_then(Level::number);
+    let has_choices_of = |point: &Point, other: &Point| {
+        let [choices, others] = [point, other].map(|it| {
+            it.levels()
+                .filter(|(name, level)| *name != axis && level.number().is_none())
+        });
+        choices.eq(others)
     };
     let mut found: Vec<Point> = Vec::new();
     for wanted in levels {
-        if points.iter().any(|point| point.get(axis) == Some(wanted)) {
-            let planned = points
-                .iter()
-                .filter(|point| point.get(axis) == Some(wanted));
-            found.extend(planned.cloned());
+        let planned = points
+            .iter()
+            .filter(|point| point.get(axis) == Some(wanted));
+        let found_before = found.len();
+        found.extend(planned.cloned());
+        let Some(number) = wanted.number().filter(|_| found.len() == found_before) else {
             continue;
-        }
+        };
         for point in points {
-            let Some(level) = point.get(axis) else {
-                continue;
-            };
-            let group = points
-                .iter()
-                .filter(|other| choices(other) == choices(point));
-            let of_group = group.filter_map(|other| other.get(axis));
-            let is_next = match wanted.number() {
-                Some(number) => {
-                    let numbers: Vec<u64> = of_group.filter_map(Level::number).collect();
-                    let larger = numbers.iter().filter(|planned| **planned > number).min();
-                    level.number() == larger.or_else(|| numbers.iter().max()).copied()
-                        && level.number().is_some()
-                }
-                None => level == wanted,
-            };
-            if is_next {
-                let changed = point.clone().with(axis, wanted.clone());
-                if !found.contains(&changed) {
-                    found.push(changed);
-                }
+            let group = points.iter().filter(|other| has_choices_of(point, other));
+            let numbers: Vec<u64> = group.filter_map(number_of).collect();
+            let larger = numbers.iter().filter(|planned| **planned > number).min();
+            let next = larger.or_else(|| numbers.iter().max());
+            let changed = point.clone().with(axis, wanted.clone());
+            if next.is_some() && next == number_of(point).as_ref() && !found.contains(&changed) {
+                found.push(changed);
             }
         }
     }
@@ -307,13 +329,8 @@ impl Experiment for AtLevels<'_> {
         self.experiment.takes()
     }
 
-    fn refined_axes(&self) -> &'static [RefinedAxis] {
-        if self.levels.is_empty() {
-            self.experiment.refined_axes()
-        } else {
-            // Only the chosen levels are measured.
-            &[]
-        }
+    fn may_be_refined(&self) -> bool {
+        self.levels.is_empty()
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {

@@ -20,6 +20,8 @@ pub enum Component {
     Processes,
     /// Threads, locks, and what goes from one core to another.
     Threads,
+    /// Pauses of threads that compute.
+    Interruptions,
     /// Files in the page cache.
     #[choice("page cache")]
     Files,

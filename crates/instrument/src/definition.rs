@@ -121,6 +121,13 @@ impl<Text> Metric<Text> {
         }
     }
 
+    /// The same metric with a physical limit.
+    #[must_use]
+    pub const fn bounded(mut self, bound: f64) -> Self {
+        self.bound = Some(bound);
+        self
+    }
+
     /// True if the metric must reach the profile's target precision. Facts recorded next to the
     /// measurement, such as the number of times something happened, have no target.
     pub fn has_target(&self) -> bool {
@@ -173,15 +180,6 @@ impl Metric<&'static str> {
     pub const fn in_version(self, version: u32) -> Self {
         Self { version, ..self }
     }
-
-    /// The same metric with a physical limit.
-    #[must_use]
-    pub const fn bounded(self, bound: f64) -> Self {
-        Self {
-            bound: Some(bound),
-            ..self
-        }
-    }
 }
 
 impl AsRef<str> for Metric<&'static str> {
@@ -204,15 +202,6 @@ impl Metric {
     /// A metric in version 1 without a bound.
     pub fn new(name: &str, title: &str, unit: Unit, better: Better) -> Self {
         Self::stated(name.into(), title.into(), unit, better)
-    }
-
-    /// The same metric with a physical limit.
-    #[must_use]
-    pub fn bounded(self, bound: f64) -> Self {
-        Self {
-            bound: Some(bound),
-            ..self
-        }
     }
 }
 

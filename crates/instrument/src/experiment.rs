@@ -10,7 +10,7 @@ use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::given::Taken;
 use crate::need::Need;
-use crate::point::{Point, RefinedAxis};
+use crate::point::Point;
 use crate::results::Results;
 use crate::sampler::Sampler;
 use crate::setting::Setting;
@@ -55,15 +55,21 @@ pub trait Experiment: Sync {
     /// The points to measure. Empty if the setting leaves nothing to measure.
     fn points(&self, setting: &Setting) -> Vec<Point>;
 
-    /// Numeric axes on which the run may add points where a curve bends. Every multiple of an axis's
-    /// step between two planned levels must be measurable.
-    fn refined_axes(&self) -> &'static [RefinedAxis] {
-        &[]
+    /// False if only these points are measured, also on refined axes.
+    fn may_be_refined(&self) -> bool {
+        true
     }
 
     /// Limits for the worker that measures `point`, if limits are part of the question.
     fn confinement(&self, _point: &Point) -> Option<Confinement> {
         None
+    }
+
+    /// The library that the worker of `point` loads before all others, if a level of `point` is one.
+    fn preload(&self, point: &Point) -> Option<String> {
+        let mut axes = self.design().axes.iter();
+        let library = axes.find_map(|axis| axis.library(point));
+        library.map(str::to_owned)
     }
 
     /// Wall time that a sample of `point` takes at the least, in ns. Above zero only for a point whose levels ask

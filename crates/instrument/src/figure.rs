@@ -27,11 +27,16 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// The points of all its series.
+    pub fn points(&self) -> impl Iterator<Item = &FigurePoint> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+
     /// The state names of a [`FigureKind::Timeline`], each once, in order of first use by its
     /// series.
     pub fn states(&self) -> Vec<String> {
         let mut states = Vec::new();
-        for point in self.series.iter().flat_map(|series| &series.points) {
+        for point in self.points() {
             let state = point.x.to_string();
             if !state.is_empty() && !states.contains(&state) {
                 states.push(state);
@@ -68,27 +73,31 @@ pub struct FigureAxis {
     pub scale: FigureScale,
 }
 
+impl FigureAxis {
+    /// An axis with a title of its own.
+    pub fn new(title: impl Into<String>, unit: Option<Unit>, scale: FigureScale) -> Self {
+        Self {
+            title: title.into(),
+            unit,
+            scale,
+        }
+    }
+}
+
 impl<L: LevelOf> From<AxisOf<L>> for FigureAxis {
     /// Along an axis of an experiment: names, or numbers in equal ratios.
     fn from(axis: AxisOf<L>) -> Self {
         let axis = Axis::from(&axis.axis());
         let unit = axis.unit();
-        Self {
-            title: axis.title,
-            unit,
-            scale: unit.map_or(FigureScale::Linear, |_| FigureScale::Logarithmic),
-        }
+        let scale = unit.map_or(FigureScale::Linear, |_| FigureScale::Logarithmic);
+        Self::new(axis.title, unit, scale)
     }
 }
 
 impl From<Metric<&'static str>> for FigureAxis {
     /// Along the values of a metric, in equal ratios.
     fn from(metric: Metric<&'static str>) -> Self {
-        Self {
-            title: metric.title.into(),
-            unit: Some(metric.unit),
-            scale: FigureScale::Logarithmic,
-        }
+        Self::new(metric.title, Some(metric.unit), FigureScale::Logarithmic)
     }
 }
 

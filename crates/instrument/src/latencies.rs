@@ -134,9 +134,10 @@ mod tests {
     fn timed(operation_ns: f64, step_ns: f64, cost_ns: f64) -> Latencies {
         let shown = |ns: f64| ((ns / step_ns).floor() * step_ns) as u64;
         let mut latencies = Latencies::new();
+        // Starts that fall evenly into the steps: whole steps and the golden section of one from start to start.
+        let apart_ns = step_ns * ((1000.0 / step_ns).ceil() + 0.618_034);
         for number in 0..20_000 {
-            // Starts that fall evenly into the steps.
-            let start_ns = 1e6 + f64::from(number) * (1000.0 + step_ns * 0.618_034);
+            let start_ns = 1e6 + f64::from(number) * apart_ns;
             let until = |ns: f64| shown(start_ns + ns) - shown(start_ns);
             latencies.add(until(operation_ns + cost_ns), until(cost_ns));
         }

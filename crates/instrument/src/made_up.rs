@@ -1,5 +1,6 @@
-//! Timings made up for the tests of this crate.
+//! Timings, and an experiment for them, made up for the tests of this crate.
 
+use crate::definition::{Definition, Metric};
 use crate::sample::{Around, Batch, FullSpeed, Legs, Reading, Sample};
 
 /// The conditions of a quiet core at a steady clock, at which the chain takes `chain_ns`.
@@ -9,6 +10,15 @@ pub(crate) const fn quiet(chain_ns: u64) -> Around {
         width_change_ns: 0,
         switches: 0,
         cpu: Some(0),
+    }
+}
+
+/// An experiment that measures the time `cost`.
+pub(crate) fn definition() -> Definition {
+    Definition {
+        id: "mock.one".into(),
+        metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
+        ..Definition::default()
     }
 }
 
@@ -24,6 +34,15 @@ pub(crate) fn cost(wall_ns: Vec<u64>, references: &[(u64, Around)]) -> Sample {
         ..Legs::default()
     };
     Sample::new("cost", Reading::Legs(legs))
+}
+
+/// Each batch in a pass of its own.
+pub(crate) fn in_passes(batches: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
+    let mut batches: Vec<Batch> = batches.into_iter().collect();
+    for (batch, pass) in batches.iter_mut().zip(0..) {
+        batch.pass = Some(pass);
+    }
+    batches
 }
 
 /// The legs of the first sample of a batch.

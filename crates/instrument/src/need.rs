@@ -7,8 +7,6 @@ use crate::setting::Setting;
 /// A requirement without which an experiment cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Superuser rights.
-    Root,
     /// Free space for scratch files in the run's directory.
     Space(Bytes),
     /// Memory available to this process.
@@ -24,19 +22,12 @@ pub enum Need {
         /// Their name, as in `memory nodes`.
         what: String,
     },
-    /// A situation in which the question arises.
+    /// A situation in which the question arises, or in which a level can be measured.
     Situation {
         /// True if it does.
         arises: bool,
         /// The reason if it does not, as half a sentence: `this machine has no battery`.
         reason: String,
-    },
-    /// Any other feature that the experiment checks for.
-    Feature {
-        /// True if the feature is present.
-        present: bool,
-        /// Its name, as in `transparent huge pages`.
-        name: String,
     },
 }
 
@@ -44,27 +35,22 @@ impl Need {
     /// The missing requirement, as half a sentence; `None` if it is met.
     pub fn missing(&self, setting: &Setting) -> Option<String> {
         match self {
-            Self::Root if setting.is_root => None,
-            Self::Root => Some("it needs the rights of root".into()),
             Self::Space(space) => (setting.free_bytes < space.0).then(|| {
                 format!(
-                    "it needs {:.3} free in {}, where {:.3} are",
-                    space,
+                    "it needs {space:.3} free in {}, where {:.3} are",
                     setting.directory.display(),
                     Bytes(setting.free_bytes)
                 )
             }),
             Self::Swap(swap) => (setting.swap_bytes < swap.0).then(|| {
                 format!(
-                    "it needs {:.3} of free swap, where {:.3} are; as root, `--allow-swap-file` makes some",
-                    swap,
+                    "it needs {swap:.3} of free swap, where {:.3} are; as root, `--allow-swap-file` makes some",
                     Bytes(setting.swap_bytes)
                 )
             }),
             Self::Memory(memory) => (setting.available_bytes < memory.0).then(|| {
                 format!(
-                    "it needs {:.3} of memory, of which {:.3} are available",
-                    memory,
+                    "it needs {memory:.3} of memory, of which {:.3} are available",
                     Bytes(setting.available_bytes)
                 )
             }),
@@ -73,8 +59,6 @@ impl Need {
                 (*count < 2).then(|| format!("this machine has fewer than two {what}"))
             }
             Self::Situation { arises, reason } => (!arises).then(|| reason.clone()),
-            Self::Feature { present: true, .. } => None,
-            Self::Feature { name, .. } => Some(format!("this system has no {name}")),
         }
     }
 

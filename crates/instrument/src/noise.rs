@@ -191,11 +191,11 @@ fn uncovered_halves(estimate: &Estimate) -> Option<[f64; 2]> {
 mod tests {
     use super::{Warning, judge};
     use crate::experiment::{Better, Definition, Metric};
+    use crate::made_up::{self, definition};
     use crate::quantity::Unit;
     use crate::results::Estimate;
-    use crate::sample::{Batch, Disturbance, Reading, Sample};
+    use crate::sample::{Batch, Disturbance, Reading};
     use crate::statistics::modes;
-    use platform::usage::Usage;
 
     #[test]
     fn a_drift_beyond_the_value_has_no_percentage() {
@@ -210,30 +210,9 @@ mod tests {
         );
     }
 
-    fn definition() -> Definition {
-        Definition {
-            id: "mock.one".into(),
-            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
-            ..Definition::default()
-        }
-    }
-
     fn batch(cost_ns: f64) -> Batch {
-        let reading = Reading::Once {
-            work: 1.0,
-            wall_ns: (cost_ns * 1e6) as u64,
-            reference_ns: None,
-            around: None,
-        };
-        let sample = Sample {
-            usage: Usage {
-                user_ns: (cost_ns * 1e6) as u64,
-                ..Usage::default()
-            },
-            ..Sample::new("cost", reading)
-        };
         Batch {
-            samples: vec![sample],
+            samples: vec![made_up::cost(vec![(cost_ns * 1e6) as u64], &[])],
             warm: true,
             wall_ns: 10_000_000,
             ..Batch::default()
@@ -251,13 +230,7 @@ mod tests {
 
     /// One batch in each pass.
     fn in_passes(costs_ns: impl IntoIterator<Item = f64>) -> Vec<Batch> {
-        let batches = costs_ns.into_iter().zip(0..);
-        batches
-            .map(|(cost_ns, pass)| Batch {
-                pass: Some(pass),
-                ..batch(cost_ns)
-            })
-            .collect()
+        made_up::in_passes(costs_ns.into_iter().map(batch))
     }
 
     fn quiet() -> Vec<Batch> {
@@ -272,7 +245,6 @@ mod tests {
                 stolen_ns: Some(5_000_000),
                 others_ns: Some(9_000_000),
             };
-            batch.samples[0].usage.user_ns /= 2;
         }
         assert_eq!(labels(&batches), Vec::<&str>::new());
     }
@@ -292,24 +264,6 @@ mod tests {
     fn a_steady_rise_is_drift() {
         let rising = (0..20).map(|step| 100.0 + f64::from(step));
         assert!(labels(&in_passes(rising)).contains(&"drift"));
-    }
-
-    #[test]
-    fn two_speeds_are_two_modes() {
-        let two = |index: u32| {
-            if index.is_multiple_of(2) {
-                100.0
-            } else {
-                150.0
-            }
-        };
-        let costs = (0..20).map(|index| two(index) + f64::from(index % 5) * 0.1);
-        let batches = in_passes(costs);
-        assert!(
-            labels(&batches).contains(&"several modes"),
-            "{:?}",
-            labels(&batches)
-        );
     }
 
     #[test]

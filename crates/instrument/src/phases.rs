@@ -56,16 +56,14 @@ impl<'c> Phases<'c> {
     }
 
     fn of(&mut self, metric: &str) -> &mut Spent {
-        let known = self.spent.iter().position(|spent| spent.metric == metric);
-        let index = known.unwrap_or_else(|| {
-            self.spent.push(Spent {
+        match self.spent.iter().position(|spent| spent.metric == metric) {
+            Some(index) => &mut self.spent[index],
+            None => self.spent.push_mut(Spent {
                 metric: metric.to_owned(),
                 time_ns: 0.0,
                 usage: Usage::default(),
-            });
-            self.spent.len() - 1
-        });
-        &mut self.spent[index]
+            }),
+        }
     }
 }
 

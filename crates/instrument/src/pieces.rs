@@ -56,9 +56,9 @@ impl<'c> Pieces<'c> {
 
     fn of(&mut self, metric: &str, operations: u64) -> &mut Phase {
         let is_it = |phase: &Phase| phase.metric == metric && phase.legs.iterations == operations;
-        let known = self.phases.iter().position(is_it);
-        let index = known.unwrap_or_else(|| {
-            self.phases.push(Phase {
+        match self.phases.iter().position(is_it) {
+            Some(index) => &mut self.phases[index],
+            None => self.phases.push_mut(Phase {
                 metric: metric.to_owned(),
                 legs: Legs {
                     iterations: operations,
@@ -66,9 +66,7 @@ impl<'c> Pieces<'c> {
                     ..Legs::default()
                 },
                 usage: Usage::default(),
-            });
-            self.phases.len() - 1
-        });
-        &mut self.phases[index]
+            }),
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::Path;
 
 /// A variable of an experiment, as stored in a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -117,14 +118,6 @@ impl<L: LevelOf> AxisOf<L> {
         self.name
     }
 
-    /// The axis as one on which a run may add points; their levels are multiples of `step`.
-    pub const fn refined_by(self, step: u64) -> RefinedAxis {
-        RefinedAxis {
-            name: self.name,
-            step,
-        }
-    }
-
     /// The axis for an experiment's list of axes.
     pub const fn axis(self) -> DesignAxis {
         DesignAxis {
@@ -135,7 +128,18 @@ impl<L: LevelOf> AxisOf<L> {
             most: 0,
             step: 1,
             names: &[],
+            takes_libraries: false,
             is_optional: false,
+            is_refined: false,
+        }
+    }
+
+    /// The axis as one on which a run may add points where a curve bends; their levels are multiples of `step`.
+    pub const fn refined_by(self, step: u64) -> DesignAxis {
+        DesignAxis {
+            step,
+            is_refined: true,
+            ..self.axis()
         }
     }
 
@@ -167,15 +171,6 @@ impl<L: LevelOf> AxisOf<L> {
     }
 }
 
-/// A numeric axis on which a run may add points where a curve bends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RefinedAxis {
-    /// Name of the axis.
-    pub name: &'static str,
-    /// The levels of new points are multiples of this.
-    pub step: u64,
-}
-
 /// A variable of an experiment, as a constant of the program. It may take levels that are not planned, for users who
 /// choose levels themselves: any multiple of a step within bounds, or names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,8 +189,13 @@ pub struct DesignAxis {
     pub step: u64,
     /// The names that it takes.
     pub names: &'static [&'static str],
+    /// True if it takes libraries as well, which the workers of their points preload.
+    pub takes_libraries: bool,
     /// True if planned points have no level on this axis: all that is usual is what they have.
     pub is_optional: bool,
+    /// True if a run may add points on this axis where a curve bends. Every multiple of the step between two planned
+    /// levels must be measurable.
+    pub is_refined: bool,
 }
 
 impl DesignAxis {
@@ -213,6 +213,25 @@ impl DesignAxis {
         }
     }
 
+    /// The same axis, which takes libraries as well: by a path, or by a name that the system searches.
+    #[must_use]
+    pub const fn or_libraries(self) -> Self {
+        Self {
+            takes_libraries: true,
+            ..self
+        }
+    }
+
+    /// The library that the worker of `point` preloads, if its level on this axis is one.
+    pub(crate) fn library<'p>(&self, point: &'p Point) -> Option<&'p str> {
+        match point.get(self.name)? {
+            Level::Choice(name) if self.takes_libraries => {
+                (!self.names.contains(&name.as_str())).then_some(name)
+            }
+            _ => None,
+        }
+    }
+
     /// The same axis, with levels that are multiples of `step`.
     #[must_use]
     pub const fn in_steps_of(self, step: u64) -> Self {
@@ -225,8 +244,19 @@ impl DesignAxis {
             Level::Number(number) => {
                 (self.least..=self.most).contains(number) && number.is_multiple_of(self.step)
             }
-            Level::Choice(name) => self.names.contains(&name.as_str()),
+            Level::Choice(name) => {
+                self.names.contains(&name.as_str()) || self.takes_libraries && is_library(name)
+            }
         }
+    }
+}
+
+/// True for the path of a file, and for a name like `libjemalloc.so.2`, which only the system can find.
+fn is_library(name: &str) -> bool {
+    if name.contains('/') {
+        Path::new(name).is_file()
+    } else {
+        name.contains(".so")
     }
 }
 
@@ -388,6 +418,13 @@ impl Point {
             .iter()
             .find(|(name, _)| name == axis)
             .map(|(_, level)| level)
+    }
+
+    /// The point on those of its axes for which `keep` is true.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let kept = self.0.iter().filter(|(axis, _)| keep(axis));
+        Self(kept.cloned().collect())
     }
 
     /// Axis names and levels in order.

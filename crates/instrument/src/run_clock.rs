@@ -9,6 +9,7 @@ use crate::statistics::summary::weighted_median;
 use platform::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Clocks within this share of each other are one level.
 const WIDTH_OF_LEVEL: f64 = 0.03;
@@ -58,9 +59,7 @@ impl RunClock {
     /// known.
     pub fn of(batches: &[&Batch], machine: &Machine) -> Option<Self> {
         let types = batches.iter().filter_map(|batch| batch.full_speed);
-        let mut types: Vec<Option<usize>> = types.map(|speed| speed.core_type).collect();
-        types.sort_unstable();
-        types.dedup();
+        let types: BTreeSet<Option<usize>> = types.map(|speed| speed.core_type).collect();
         let cores = types.into_iter().filter_map(|core_type| {
             let speed = full_speed(batches.iter().copied(), core_type)?;
             let is_it =

@@ -278,7 +278,7 @@ pub struct FullSpeed {
 }
 
 impl FullSpeed {
-    /// As a run knows it of which batches knew this and `other`.
+    /// The full speed that this and `other`, of one run, show together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let ends = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));

@@ -104,14 +104,8 @@ impl Trial {
 
     /// The visits to each point.
     pub fn requests(&self, planned: &Planned<'_>, task: &Task) -> [Request; 2] {
-        self.points.each_ref().map(|point| Request {
-            experiment: self.experiment.clone(),
-            points: vec![point.clone()],
-            confinement: planned.experiment.confinement(point),
-            least_ns: 0,
-            space_bytes: planned.space_bytes,
-            task: task.clone(),
-        })
+        let points = self.points.each_ref();
+        points.map(|point| Request::new(planned, vec![point.clone()], task.clone()))
     }
 
     /// Visits both points in turn until the outcome is known or `budget` is used: the batches of each
@@ -259,35 +253,29 @@ impl Bench for Pairs<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::clock::calibrate;
+    use crate::made_up;
     use crate::plan::Profile;
-    use crate::sample::Sample;
     use std::path::PathBuf;
 
     fn trial() -> Trial {
         Trial {
             experiment: "made.up".into(),
-            metric: "time".into(),
+            metric: "cost".into(),
             points: [point(4), point(64)],
         }
     }
 
     fn batches(count: u32, ns: f64) -> Vec<Batch> {
         let step = if ns < 1e6 { 3 } else { 7 };
-        let batch = |pass: u32| {
-            let reading = Reading::Once {
-                work: 1.0,
-                wall_ns: (ns * (1.0 + 0.002 * f64::from(pass * step % 5))) as u64,
-                reference_ns: None,
-                around: None,
-            };
+        let batch = |index: u32| {
+            let cost_ns = ns * (1.0 + 0.002 * f64::from(index * step % 5));
             Batch {
-                pass: Some(pass),
-                samples: vec![Sample::new("time", reading)],
+                samples: vec![made_up::cost(vec![cost_ns as u64], &[])],
                 ..Batch::default()
             }
         };
-        (0..count).map(batch).collect()
+        made_up::in_passes((0..count).map(batch))
     }
 
     fn tried(pairs: u32, advised_ns: f64) -> Outcome {
@@ -348,17 +336,10 @@ mod tests {
             experiment: trial.experiment.clone(),
             points: vec![point.clone()],
             confinement: None,
+            preload: None,
             least_ns: 0,
             space_bytes: 0,
-            task: Task::new(
-                Profile::Quick.precision(),
-                Calibration {
-                    resolution_ns: 1.0,
-                    cost_ns: 20.0,
-                },
-                PathBuf::new(),
-                1,
-            ),
+            task: Task::new(Profile::Quick.precision(), calibrate(), PathBuf::new(), 1),
         });
         let mut executor = MadeUp { visits: 0, most };
         let hour = Nanoseconds(3600e9);

@@ -12,28 +12,26 @@ macro_rules! veil {
 #[cfg(all(optimised, target_arch = "x86_64"))]
 macro_rules! veil {
     (integer $value:ident) => {
-        veil!(reg "/* {0:r} */" $value)
+        veil_in!(reg "/* {0:r} */" $value)
     };
     (float $value:ident) => {
-        veil!(xmm_reg "/* {0} */" $value)
-    };
-    ($register:ident $comment:literal $value:ident) => {
-        // SAFETY: the assembly is a comment, without an instruction.
-        unsafe {
-            core::arch::asm!($comment, inout($register) $value,
-                options(nomem, nostack, preserves_flags));
-        }
+        veil_in!(xmm_reg "/* {0} */" $value)
     };
 }
 
 #[cfg(all(optimised, target_arch = "aarch64"))]
 macro_rules! veil {
     (integer $value:ident) => {
-        veil!(reg "/* {0:x} */" $value)
+        veil_in!(reg "/* {0:x} */" $value)
     };
     (float $value:ident) => {
-        veil!(vreg "/* {0:v} */" $value)
+        veil_in!(vreg "/* {0:v} */" $value)
     };
+}
+
+/// Hides a value in a register of this class.
+#[cfg(all(optimised, any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! veil_in {
     ($register:ident $comment:literal $value:ident) => {
         // SAFETY: the assembly is a comment, without an instruction.
         unsafe {

@@ -1,68 +1,20 @@
 //! Methods of copying memory.
 
-use std::fmt;
+/// Copies `source` to `target`, and panics if they differ in length.
+pub type CopyMethod = fn(target: &mut [u8], source: &[u8]);
 
-/// A method of copying bytes from one block to another of the same length.
-#[derive(Clone, Copy)]
-pub struct CopyMethod {
-    name: &'static str,
-    copy: fn(&mut [u8], &[u8]),
-}
-
-/// All methods. Each returns `None` if this processor does not have it.
-const METHODS: &[fn() -> Option<CopyMethod>] = &[
-    memcpy,
+/// The methods that this processor has, by their common names. `memcpy` is the C library's, which selects its code
+/// by length and processor.
+pub const COPY_METHODS: &[(&str, CopyMethod)] = &[
+    ("memcpy", |target, source| target.copy_from_slice(source)),
     #[cfg(target_arch = "x86_64")]
-    x86_64::non_temporal,
+    ("non-temporal stores", x86_64::non_temporal),
     #[cfg(target_arch = "x86_64")]
-    x86_64::rep_movsb,
+    ("rep movsb", x86_64::rep_movsb),
 ];
-
-impl CopyMethod {
-    /// The methods that this processor supports.
-    pub fn available() -> impl Iterator<Item = Self> {
-        METHODS.iter().filter_map(|method| method())
-    }
-
-    /// The method called `name`, if this processor supports it.
-    pub fn called(name: &str) -> Option<Self> {
-        Self::available().find(|method| method.name == name)
-    }
-
-    /// Its common name: `memcpy`, `non-temporal stores`, `rep movsb`.
-    pub fn name(self) -> &'static str {
-        self.name
-    }
-
-    /// Copies `source` to `target`.
-    ///
-    /// # Panics
-    /// If the blocks differ in length.
-    #[inline]
-    pub fn copy(self, target: &mut [u8], source: &[u8]) {
-        assert_eq!(target.len(), source.len());
-        (self.copy)(target, source);
-    }
-}
-
-impl fmt::Debug for CopyMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-/// The C library's `memcpy`, which selects its code by length and processor.
-#[expect(clippy::unnecessary_wraps, reason = "as every method")]
-fn memcpy() -> Option<CopyMethod> {
-    Some(CopyMethod {
-        name: "memcpy",
-        copy: |target, source| target.copy_from_slice(source),
-    })
-}
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use super::CopyMethod;
     use std::arch::asm;
     use std::arch::x86_64::{
         __m128i, __m512i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128, _mm512_loadu_si512,
@@ -77,41 +29,28 @@ mod x86_64 {
 
     const LINE: usize = 64;
 
-    #[expect(clippy::unnecessary_wraps, reason = "as every method")]
-    pub(super) fn non_temporal() -> Option<CopyMethod> {
-        let copy = if is_x86_feature_detected!("avx512f") {
-            |target: &mut [u8], source: &[u8]| {
-                // SAFETY: the processor has AVX-512 Foundation, as checked above.
-                by_lines(target, source, |lines, from| unsafe { wide(lines, from) });
-            }
+    pub(super) fn non_temporal(target: &mut [u8], source: &[u8]) {
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has AVX-512 Foundation.
+            by_lines(target, source, |lines, from| unsafe { wide(lines, from) });
         } else {
-            |target: &mut [u8], source: &[u8]| by_lines(target, source, narrow)
-        };
-        Some(CopyMethod {
-            name: "non-temporal stores",
-            copy,
-        })
+            by_lines(target, source, narrow);
+        }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "as every method")]
-    pub(super) fn rep_movsb() -> Option<CopyMethod> {
-        Some(CopyMethod {
-            name: "rep movsb",
-            copy: |target, source| {
-                let len = target.len().min(source.len());
-                // SAFETY: `len` bytes of both may be accessed, and they do not overlap, since one
-                // is borrowed for writing.
-                unsafe {
-                    asm!(
-                        "rep movsb",
-                        inout("rcx") len => _,
-                        inout("rdi") target.as_mut_ptr() => _,
-                        inout("rsi") source.as_ptr() => _,
-                        options(nostack, preserves_flags)
-                    );
-                }
-            },
-        })
+    pub(super) fn rep_movsb(target: &mut [u8], source: &[u8]) {
+        assert_eq!(target.len(), source.len());
+        // SAFETY: all bytes of both may be accessed, and they do not overlap, since one is borrowed for
+        // writing.
+        unsafe {
+            asm!(
+                "rep movsb",
+                inout("rcx") target.len() => _,
+                inout("rdi") target.as_mut_ptr() => _,
+                inout("rsi") source.as_ptr() => _,
+                options(nostack, preserves_flags)
+            );
+        }
     }
 
     /// Copies the whole cache lines of `target` with `lines`, and the bytes before and after them

@@ -4,19 +4,14 @@
 /// The loops for one set of vector instructions that this processor supports.
 #[derive(Clone, Copy, Debug)]
 pub struct InstructionSet {
-    /// The vendor's name: `AVX-512`.
-    pub(crate) name: &'static str,
+    /// The vendor's name: `AVX-512`, `AVX2`, `NEON`; `portable` for the loops without vector
+    /// instructions.
+    pub name: &'static str,
     pub(crate) read: fn(&[u8]) -> u64,
     pub(crate) write: fn(&mut [u8], u64),
 }
 
 impl InstructionSet {
-    /// The vendor's name: `AVX-512`, `AVX2`, `NEON`; `portable` for the loops without vector
-    /// instructions.
-    pub fn name(self) -> &'static str {
-        self.name
-    }
-
     /// [`read`](crate::read) with this set.
     #[inline]
     pub fn read(self, bytes: &[u8]) -> u64 {

@@ -7,9 +7,11 @@
 //! registers per iteration, so that the loop is limited by memory and not by itself. Each
 //! instruction set has its own file; all give the same results.
 //!
+//! [`change()`] and [`COPY_METHODS`] change and copy a block. [`Chain`] gives the latency of a load.
+//!
 //! [`Vectors`] are arithmetic operations in those registers.
 //!
-//! [`MULTIPLY_CHAIN`] and [`add_width()`] show the core's clock, and if another program shares the core.
+//! [`MULTIPLY_CHAIN`] and [`add_width()`] show the core's clock, and whether another program shares the core.
 //!
 //! [`levels`] are loops that compare compilers: one source at four optimisation levels, by two
 //! compilers.
@@ -48,7 +50,7 @@ mod vectors;
 
 pub use chain::Chain;
 pub use change::change;
-pub use copy::CopyMethod;
+pub use copy::{COPY_METHODS, CopyMethod};
 pub use instruction_set::InstructionSet;
 pub use reference::{MULTIPLICATIONS, MULTIPLY_CHAIN, add_width};
 pub use vectors::{VECTORS_IN_A_TURN, Vectors};

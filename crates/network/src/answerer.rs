@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A connection that is silent for this long is closed.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Waiting threads check the stop flag at this interval.
-const LOOK: Duration = Duration::from_millis(100);
+const STOP_CHECK: Duration = Duration::from_millis(100);
 /// More connections are closed at once: strangers could open any number and send nothing.
 const MOST_CONNECTIONS: usize = 64;
 
@@ -29,11 +29,8 @@ impl Answerer {
     /// Answers on ports that the system chooses at each of `addresses`, to those who know its token.
     ///
     /// # Errors
-    /// [`Error::NoAddress`] without an address, and the system's refusal.
+    /// If the system refuses.
     pub fn start(addresses: &[IpAddr]) -> Result<Self> {
-        if addresses.is_empty() {
-            return Err(Error::NoAddress(None));
-        }
         let mut token = [0; TOKEN_BYTES];
         getrandom::fill(&mut token)
             .map_err(|error| Error::system("draw a token")(io::Error::other(error)))?;
@@ -62,7 +59,7 @@ impl Answerer {
     fn listen(&mut self, address: IpAddr) -> io::Result<()> {
         let listener = TcpListener::bind((address, 0))?;
         let socket = UdpSocket::bind((address, 0))?;
-        socket.set_read_timeout(Some(LOOK))?;
+        socket.set_read_timeout(Some(STOP_CHECK))?;
         self.invitation.addresses.push(listener.local_addr()?);
         self.invitation.udp_ports.push(socket.local_addr()?.port());
         let token = self.invitation.token;
@@ -84,7 +81,7 @@ impl Drop for Answerer {
         self.stop.store(true, Ordering::Relaxed);
         for address in &self.invitation.addresses {
             // Wakes the thread that waits for a connection.
-            let _ = TcpStream::connect_timeout(address, LOOK);
+            let _ = TcpStream::connect_timeout(address, STOP_CHECK);
         }
         for thread in self.threads.drain(..) {
             // The threads return nothing.
@@ -98,7 +95,7 @@ fn accept(listener: &TcpListener, token: [u8; TOKEN_BYTES], stop: &Arc<AtomicBoo
     while !stop.load(Ordering::Relaxed) {
         let Ok((stream, _)) = listener.accept() else {
             // No descriptor is free, for example.
-            thread::sleep(LOOK);
+            thread::sleep(STOP_CHECK);
             continue;
         };
         if open.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {

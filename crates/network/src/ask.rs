@@ -38,7 +38,7 @@ impl Peer {
     /// The machine of `invitation`, at the first of its addresses that answers.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] if none does.
+    /// If none does.
     pub fn find(invitation: &Invitation) -> Result<Self> {
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for (address, port) in invitation.addresses.iter().zip(&invitation.udp_ports) {
@@ -52,10 +52,9 @@ impl Peer {
                 Err(error) => last = error,
             }
         }
-        Err(Error::Unreachable {
-            addresses: invitation.addresses.clone(),
-            last,
-        })
+        let addresses = invitation.addresses.iter().map(ToString::to_string);
+        let addresses = addresses.collect::<Vec<_>>().join(" or ");
+        Err(Error(format!("no answer from {addresses}: {last}")))
     }
 
     /// One message there and back: another machine may have the same address in its own network.
@@ -160,7 +159,7 @@ impl Peer {
             match sender.join() {
                 Ok(Ok(())) => found,
                 Ok(Err(error)) => Err(Error::system("send a stream")(error)),
-                Err(_) => Err(Error::Nonsense("the sending thread ended early")),
+                Err(_) => Err(Error("the sending thread ended early".into())),
             }
         })
     }
@@ -171,11 +170,12 @@ fn limit(part: Duration) -> Duration {
     part * (COUNTED_PARTS + 2)
 }
 
+/// A speed; it is no number if nothing arrived.
 fn checked(bytes_per_second: f64) -> Result<f64> {
     if bytes_per_second.is_finite() && bytes_per_second > 0.0 {
         Ok(bytes_per_second)
     } else {
-        Err(Error::Nonsense("nothing arrived in time"))
+        Err(Error("nothing arrived in time".into()))
     }
 }
 
@@ -191,6 +191,20 @@ impl Measured {
         let sentence = format!("{what}: {error}");
         if !self.failures.contains(&sentence) {
             self.failures.push(sentence);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::checked;
+
+    #[test]
+    fn a_stream_that_brings_nothing_is_called_so() {
+        assert!(checked(1.0).is_ok());
+        for nothing in [f64::NAN, 0.0] {
+            let error = checked(nothing).expect_err("no speed");
+            assert_eq!(error.to_string(), "nothing arrived in time");
         }
     }
 }

@@ -20,68 +20,38 @@ pub use protocol::{Invitation, Protocol};
 
 use if_addrs::{IfAddr, Interface, get_if_addrs};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 #[cfg(test)]
 use testing as _;
 
-/// The reason why a connection could not be measured.
+/// The reason why a connection could not be measured, in words.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The machine has no address at which others could reach it.
-    #[error("no network interface has an address other than loopback{}", .0.as_ref().map(|name| format!(" and is or has {name}")).unwrap_or_default())]
-    NoAddress(Option<String>),
-    /// The system refused.
-    #[error("cannot {action}: {source}")]
-    System {
-        /// The refused action, as a verb.
-        action: &'static str,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// None of the addresses answers.
-    #[error("no answer from {}: {last}", list(.addresses))]
-    Unreachable {
-        /// The addresses that were tried.
-        addresses: Vec<SocketAddr>,
-        /// The reason at the last of them.
-        last: io::Error,
-    },
-    /// Not one datagram came back.
-    #[error("none of {0} datagrams came back: a firewall may drop UDP")]
-    AllLost(u64),
-    /// The other machine sends what makes no sense.
-    #[error("the other machine speaks another protocol: {0}")]
-    Nonsense(&'static str),
-}
+#[error("{0}")]
+pub struct Error(String);
 
 /// A result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Wraps the reason why `action` was refused.
+    /// The reason why the system refused `action`.
     pub(crate) fn system(action: &'static str) -> impl Fn(io::Error) -> Self {
-        move |source| Self::System { action, source }
+        move |reason| Self(format!("cannot {action}: {reason}"))
     }
 }
-
-fn list(addresses: &[SocketAddr]) -> String {
-    let addresses = addresses.iter().map(ToString::to_string);
-    addresses.collect::<Vec<_>>().join(" or ")
-}
-
-// The addresses at which this machine can be reached.
 
 /// The addresses of the interface that is called `name` or has this address; without a name those of all interfaces that
 /// are up, but for loopback. Addresses that are valid on one link only are left out.
 ///
 /// # Errors
-/// [`Error::NoAddress`] if there is none, or the system's refusal.
+/// If there is none, or if the system refuses.
 pub fn addresses(name: Option<&str>) -> Result<Vec<IpAddr>> {
     let interfaces = get_if_addrs().map_err(Error::system("list the network interfaces"))?;
     let found = usable(&interfaces, name);
     if found.is_empty() {
-        return Err(Error::NoAddress(name.map(str::to_owned)));
+        let named = name.map(|name| format!(" and is or has {name}"));
+        let named = named.unwrap_or_default();
+        let reason = format!("no network interface has an address other than loopback{named}");
+        return Err(Error(reason));
     }
     Ok(found)
 }
@@ -102,8 +72,6 @@ fn usable(interfaces: &[Interface], name: Option<&str>) -> Vec<IpAddr> {
     addresses.sort_by_key(IpAddr::is_ipv6);
     addresses
 }
-
-// Rounds in which each machine meets each other once.
 
 /// A pair of machines: the one that asks and the one that answers.
 pub type Pair = (usize, usize);

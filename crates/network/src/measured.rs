@@ -120,7 +120,8 @@ pub(crate) fn datagram_latency(
         }
     }
     if trips.times_ns.is_empty() {
-        return Err(Error::AllLost(sent));
+        let reason = format!("none of {sent} datagrams came back: a firewall may drop UDP");
+        return Err(Error(reason));
     }
     Ok(trips.latency(Protocol::Udp, message.len(), false))
 }

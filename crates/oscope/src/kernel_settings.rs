@@ -5,13 +5,13 @@
 //! back, unless another program has changed it since. After a reboot the kernel has its own values again,
 //! and the journal is void.
 
-use crate::exit::{Choice, WrongUse};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::exit::{Choice, WrongUse, words};
+use crate::leftovers::Leftover;
+use anyhow::{Context, Result, bail};
 use experiments::trial::{KERNEL_SETTINGS, KernelSetting};
 use platform::placement;
 use platform::storage::Storage;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     boot_id: String,
-    path: PathBuf,
+    path: String,
     /// The value before.
     old: String,
     /// The values that the comparison sets.
@@ -37,44 +37,6 @@ pub struct ChangedSetting {
     entry: Entry,
     journal: File,
     is_restored: bool,
-}
-
-/// A setting that a killed comparison left behind.
-#[derive(Debug)]
-pub enum Recovered {
-    /// It has its old value again.
-    Restored { path: PathBuf, old: String },
-    /// Another program has changed it since; it was left alone.
-    Foreign { path: PathBuf, value: String },
-    /// It could not be put back.
-    Stuck(String),
-}
-
-impl Recovered {
-    pub fn is_stuck(&self) -> bool {
-        matches!(self, Self::Stuck(_))
-    }
-}
-
-impl fmt::Display for Recovered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Restored { path, old } => write!(
-                f,
-                "{} is {old} again; a comparison that was killed had changed it",
-                path.display()
-            ),
-            Self::Foreign { path, value } => write!(
-                f,
-                "{} stays {value}: another program set it after a comparison that was killed",
-                path.display()
-            ),
-            Self::Stuck(reason) => write!(
-                f,
-                "a setting that a killed comparison changed cannot be put back: {reason}"
-            ),
-        }
-    }
 }
 
 impl ChangedSetting {
@@ -100,14 +62,10 @@ impl ChangedSetting {
             }
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
-        if let Some(recovered) = recover_locked(&mut journal, Scalar::new)?
-            && recovered.is_stuck()
-        {
-            bail!("{recovered}");
-        }
+        recover_locked(&mut journal, Scalar::new).context(STUCK)?;
         let entry = Entry {
             boot_id: boot_id()?,
-            path: scalar.path().to_owned(),
+            path: setting.to_string(),
             old,
             ours: values.to_vec(),
         };
@@ -144,24 +102,16 @@ impl ChangedSetting {
 
     /// Puts the old value back, and returns a remark if another program has changed the setting.
     pub fn restore(mut self) -> Result<Option<String>> {
-        let recovered = self.undo()?;
-        Ok(match recovered {
-            Recovered::Foreign { path, value } => Some(format!(
-                "{} was changed to {value} by another program, and stays so",
-                path.display()
-            )),
-            Recovered::Restored { .. } => None,
-            Recovered::Stuck(reason) => bail!(reason),
-        })
+        let foreign = self.undo()?;
+        let path = &self.entry.path;
+        Ok(foreign
+            .map(|value| format!("{path} was changed to {value} by another program, and stays so")))
     }
 
-    fn undo(&mut self) -> Result<Recovered> {
-        let recovered = put_back(&self.entry, &self.scalar);
-        if !recovered.is_stuck() {
-            clear(&self.journal)?;
-            self.is_restored = true;
-        }
-        Ok(recovered)
+    fn undo(&mut self) -> Result<Option<String>> {
+        let foreign = put_back(&self.entry, &self.scalar, &self.journal)?;
+        self.is_restored = true;
+        Ok(foreign)
     }
 }
 
@@ -174,20 +124,24 @@ impl Drop for ChangedSetting {
     }
 }
 
+const STUCK: &str = "a setting that a killed comparison changed cannot be put back";
+
 /// Puts back what a killed comparison changed. `None` if there is nothing, or no right to see it.
-pub fn recover() -> Option<Recovered> {
+pub fn recover() -> Option<Leftover> {
     let mut journal = open(Path::new(JOURNAL), false).ok()?;
     // The owner of a locked journal lives.
     journal.try_lock().ok()?;
-    let recovered = recover_locked(&mut journal, Scalar::new);
-    recovered.unwrap_or_else(|error| Some(Recovered::Stuck(error.to_string())))
+    match recover_locked(&mut journal, Scalar::new) {
+        Ok(recovered) => recovered.map(Leftover::undone),
+        Err(error) => Some(Leftover::stuck(format!("{STUCK}: {}", words(&error)))),
+    }
 }
 
-/// Puts back what the journal names; `setting_at` finds the setting of a path.
+/// Puts back what the journal names, and says so; `setting_at` finds the setting of a path.
 fn recover_locked(
     journal: &mut File,
     setting_at: fn(&str) -> Result<Scalar, Choice>,
-) -> Result<Option<Recovered>> {
+) -> Result<Option<String>> {
     let mut text = String::new();
     journal.read_to_string(&mut text)?;
     if text.is_empty() {
@@ -200,31 +154,29 @@ fn recover_locked(
         clear(journal)?;
         return Ok(None);
     };
-    let path = entry
-        .path
-        .to_str()
-        .ok_or_else(|| anyhow!("its path is no text"))?;
-    let recovered = put_back(&entry, &setting_at(path)?);
-    if !recovered.is_stuck() {
-        clear(journal)?;
-    }
-    Ok(Some(recovered))
+    let foreign = put_back(&entry, &setting_at(&entry.path)?, journal)?;
+    let Entry { path, old, .. } = entry;
+    Ok(Some(match foreign {
+        None => format!("{path} is {old} again; a comparison that was killed had changed it"),
+        Some(value) => format!(
+            "{path} stays {value}: another program set it after a comparison that was killed"
+        ),
+    }))
 }
 
-/// Writes the old value if the value is still one of ours.
-fn put_back(entry: &Entry, scalar: &Scalar) -> Recovered {
-    let path = entry.path.clone();
-    let old = entry.old.clone();
-    let stuck = |error: std::io::Error| Recovered::Stuck(format!("{}: {error}", path.display()));
-    match scalar.read() {
-        Err(error) => stuck(error),
-        Ok(value) if value == old => Recovered::Restored { path, old },
-        Ok(value) if !entry.ours.contains(&value) => Recovered::Foreign { path, value },
-        Ok(_) => match scalar.write(&old) {
-            Ok(()) => Recovered::Restored { path, old },
-            Err(error) => stuck(error),
-        },
-    }
+/// Writes the old value if the value is still one of ours, and clears the journal. Returns the value that another
+/// program has set since, which stays.
+fn put_back(entry: &Entry, scalar: &Scalar, journal: &File) -> Result<Option<String>> {
+    let written = scalar.read().and_then(|value| {
+        if entry.ours.contains(&value) {
+            scalar.write(&entry.old)?;
+            return Ok(None);
+        }
+        Ok(Some(value).filter(|value| *value != entry.old))
+    });
+    let foreign = written.with_context(|| entry.path.clone())?;
+    clear(journal)?;
+    Ok(foreign)
 }
 
 /// Empties the journal. The file stays: one that was removed could still be locked by another
@@ -365,7 +317,7 @@ fn tried(candidate: &KernelSetting, directory: &Path) -> Result<Tried> {
         path
     } else {
         let storage = Storage::behind(directory)
-            .with_context(|| format!("cannot tell what stores {}", directory.display()))?;
+            .with_context(|| format!("cannot find out what stores {}", directory.display()))?;
         let device = storage.block_device.ok_or_else(|| {
             WrongUse(format!(
                 "no block device is behind {}: name a directory on one with --dir",
@@ -436,7 +388,7 @@ mod tests {
         fn abandon(&self, boot_id: &str) {
             let entry = Entry {
                 boot_id: boot_id.into(),
-                path: self.setting(),
+                path: self.setting().display().to_string(),
                 old: "60".into(),
                 ours: vec!["10".into(), "20".into()],
             };
@@ -444,7 +396,7 @@ mod tests {
             fs::write(self.journal(), text).expect("it is ours");
         }
 
-        fn recover(&self) -> Option<Recovered> {
+        fn recover(&self) -> Option<String> {
             let mut journal = open(&self.journal(), false).expect("it is there");
             let setting_at = |path: &str| Ok(Scalar::of_test(Path::new(path)));
             recover_locked(&mut journal, setting_at).expect("it can be read")
@@ -479,10 +431,8 @@ mod tests {
         let made_up = MadeUp::new();
         fs::write(made_up.setting(), "20").expect("it is ours");
         made_up.abandon(&boot_id().expect("Linux has one"));
-        assert!(matches!(
-            made_up.recover(),
-            Some(Recovered::Restored { .. })
-        ));
+        let said = made_up.recover().expect("there is something");
+        assert!(said.contains(" is 60 again; "), "{said}");
         assert_eq!(made_up.value(), "60");
         assert!(made_up.recover().is_none());
     }

@@ -1,72 +1,45 @@
-//! Leftovers of killed runs.
+//! Leftovers of killed runs and comparisons.
 
 use crate::arguments::Common;
 use crate::command::resume;
 use crate::output;
 use anyhow::Result;
 use instrument::removal::REMOVAL;
-use platform::scratch::Scratch;
+use platform::scratch::{Scratch, Sweep};
 use record::store::{RunSelector, Store};
-use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// A leftover of a killed run.
-pub enum Leftover {
-    /// Samples in the store.
-    Run {
-        number: u64,
-        /// `oscope run --resume` would continue it.
-        is_resumable: bool,
-    },
-    /// A removed scratch directory, including its control group and swap.
-    Removed(PathBuf),
-    /// A scratch directory that could not be removed.
-    Stuck(PathBuf, io::Error),
-}
-
-impl fmt::Display for Leftover {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Run {
-                number,
-                is_resumable,
-            } => {
-                write!(
-                    f,
-                    "run {number} was cut off; its results are kept: `oscope show {number}`"
-                )?;
-                if *is_resumable {
-                    write!(f, "; `oscope run --resume {number}` continues it")?;
-                }
-                Ok(())
-            }
-            Self::Removed(path) => write!(
-                f,
-                "removed {}, left behind by a run that was killed",
-                path.display()
-            ),
-            Self::Stuck(path, error) => write!(
-                f,
-                "{}, left behind by a run that was killed, cannot be removed: {error}",
-                path.display()
-            ),
-        }
-    }
+/// Something that a killed program left behind.
+pub struct Leftover {
+    /// What it is, and what became of it.
+    pub sentence: String,
+    /// True if it is still there.
+    pub is_stuck: bool,
 }
 
 impl Leftover {
-    /// True if it is still there.
-    pub fn is_stuck(&self) -> bool {
-        matches!(self, Self::Stuck(..))
+    /// One that does no more harm.
+    pub fn undone(sentence: String) -> Self {
+        Self {
+            sentence,
+            is_stuck: false,
+        }
+    }
+
+    /// One that is still there.
+    pub fn stuck(sentence: String) -> Self {
+        Self {
+            sentence,
+            is_stuck: true,
+        }
     }
 }
 
 /// As [`clear`], and reports each leftover before the work begins.
 pub fn clear_and_report(store: Option<&Store>, dir: &Path, common: &Common) -> Result<()> {
     for leftover in clear(store, dir)? {
-        if leftover.is_stuck() || !(common.quiet || common.is_led) {
-            output::say(&leftover.to_string());
+        if leftover.is_stuck || !(common.quiet || common.is_led) {
+            output::say(&leftover.sentence);
         }
     }
     Ok(())
@@ -76,30 +49,33 @@ pub fn clear_and_report(store: Option<&Store>, dir: &Path, common: &Common) -> R
 /// which a run of another store may have used.
 pub fn clear(store: Option<&Store>, dir: &Path) -> Result<Vec<Leftover>> {
     let mut leftovers = Vec::new();
-    if let Some(store) = store {
-        for run in store.unfinished()? {
-            let swept = sweep(&run.directory);
-            if !swept.is_empty() {
-                leftovers.push(Leftover::Run {
-                    number: run.number,
-                    is_resumable: is_resumable(store, run.number),
-                });
-            }
-            leftovers.extend(swept);
+    let mut is_swept = false;
+    let runs = store.map(Store::unfinished).transpose()?;
+    for run in runs.unwrap_or_default() {
+        let sweep = Scratch::sweep(&run.directory, &REMOVAL);
+        is_swept |= sweep.left.iter().any(|(path, _)| is_in(path, dir));
+        let swept = all(sweep);
+        if !swept.is_empty() {
+            leftovers.push(cut_off(store, run.number));
         }
+        leftovers.extend(swept);
     }
-    let is_swept =
-        |leftover: &Leftover| matches!(leftover, Leftover::Stuck(path, _) if is_in(path, dir));
-    if !leftovers.iter().any(is_swept) {
-        leftovers.extend(sweep(dir));
+    if !is_swept {
+        leftovers.extend(all(Scratch::sweep(dir, &REMOVAL)));
     }
     Ok(leftovers)
 }
 
-/// True if the run is whole in the store, and this machine can continue it.
-fn is_resumable(store: &Store, number: u64) -> bool {
-    let run = store.run(&RunSelector::Text(number.to_string()));
-    run.is_ok_and(|run| resume::is_possible(&run))
+/// The samples of a run. It can be continued if it is whole in the store, and on this machine.
+fn cut_off(store: Option<&Store>, number: u64) -> Leftover {
+    let run = store.map(|store| store.run(&RunSelector::Text(number.to_string())));
+    let kept = format!("run {number} was cut off; its results are kept: `oscope show {number}`");
+    Leftover::undone(match run {
+        Some(Ok(run)) if resume::is_possible(&run) => {
+            format!("{kept}; `oscope run --resume {number}` continues it")
+        }
+        _ => kept,
+    })
 }
 
 fn is_in(path: &Path, dir: &Path) -> bool {
@@ -107,9 +83,16 @@ fn is_in(path: &Path, dir: &Path) -> bool {
     dir.is_some_and(|dir| path.parent() == Some(&dir))
 }
 
-fn sweep(dir: &Path) -> Vec<Leftover> {
-    let sweep = Scratch::sweep(dir, &REMOVAL);
-    let stuck = |(path, error)| Leftover::Stuck(path, error);
-    let removed = sweep.removed.into_iter().map(Leftover::Removed);
-    removed.chain(sweep.left.into_iter().map(stuck)).collect()
+/// Scratch directories, including their control groups and swap.
+fn all(sweep: Sweep) -> Vec<Leftover> {
+    let by = "left behind by a run that was killed";
+    let removed = sweep.removed.into_iter();
+    let removed = removed.map(|it| Leftover::undone(format!("removed {}, {by}", it.display())));
+    let left = sweep.left.into_iter().map(|(path, error)| {
+        Leftover::stuck(format!(
+            "{}, {by}, cannot be removed: {error}",
+            path.display()
+        ))
+    });
+    removed.chain(left).collect()
 }

@@ -76,7 +76,7 @@ pub fn busy_now() -> Option<f64> {
 /// Number of processors that other processes used.
 pub fn busy(watch: &Watch) -> Option<f64> {
     let cpu = watch.cpu?;
-    Some(cpu.busy_ns() as f64 / watch.wall_ns.max(1) as f64)
+    Some(cpu.busy_ns as f64 / watch.wall_ns.max(1) as f64)
 }
 
 /// The free resources for a run with its scratch files in `directory`, and the number of processors

@@ -18,16 +18,11 @@ static HAS_NO_READER: AtomicBool = AtomicBool::new(false);
 /// Set if standard output carries data: true if results are not wanted on standard error.
 static CARRIES_DATA: OnceLock<bool> = OnceLock::new();
 
-/// Keeps standard output for data: from now on, results go to standard error. With `--quiet`, which
-/// silences that, only those of `--json` do.
-pub fn keep_for_data(common: &Common) {
-    CARRIES_DATA.get_or_init(|| common.quiet && !common.json);
-}
-
-/// As [`keep_for_data`], if `target` is where standard output goes.
+/// Keeps standard output for data, if `target` is where it goes: from now on, results go to
+/// standard error. With `--quiet`, which silences that, only those of `--json` do.
 pub fn keep_for(target: &Path, common: &Common) {
     if files::is_standard_output(target) {
-        keep_for_data(common);
+        CARRIES_DATA.get_or_init(|| common.quiet && !common.json);
     }
 }
 
@@ -35,6 +30,13 @@ pub fn keep_for(target: &Path, common: &Common) {
 /// stops no work: see [`has_lost_words`]. A closed pipe is no error.
 pub fn say(line: &str) {
     say_text(&on_one_line(line));
+}
+
+/// As [`say`], unless the user wants quiet.
+pub fn note(common: &Common, line: &str) {
+    if !common.quiet {
+        say(line);
+    }
 }
 
 /// As [`say`], for text of several lines.

@@ -249,10 +249,9 @@ impl Observer for Progress {
             Event::Closed {
                 definition,
                 point,
-                ending,
-                ..
+                closing,
             } => {
-                if let Ending::Failed(reason) = ending {
+                if let Ending::Failed(reason) = &closing.ending {
                     let point = definition.show(point);
                     self.voice.warn(&format!(
                         "{}, {point}: not measured: {reason}",

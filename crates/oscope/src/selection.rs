@@ -47,19 +47,20 @@ pub fn of(run: &Run) -> Result<Selection, WrongUse> {
 /// The time for all values of a glance: with the start and the end of the program less than 20 s.
 pub const TIME_OF_GLANCE: Nanoseconds = Nanoseconds(18e9);
 
-/// What a glance measures: experiments, each with its levels.
+/// What a glance measures: experiments, each at those of its levels that this machine has.
 ///
 /// # Errors
 /// [`WrongUse`] for a name that is unknown; a test shows that there is none.
-pub fn parts_of_glance() -> Result<Vec<Selection>, WrongUse> {
-    let part = |part: &report::Part| {
+pub fn of_glance(setting: &Setting) -> Result<Vec<AtLevels<'static>>, WrongUse> {
+    let mut chosen = Vec::new();
+    for part in report::parts_of_glance() {
         let levels = part.at.iter().map(|level| parse_level(level));
-        Ok(Selection {
-            experiments: experiments(std::slice::from_ref(&part.experiment))?,
-            levels: levels.collect::<Result<_, _>>().map_err(WrongUse)?,
-        })
-    };
-    report::parts_of_glance().iter().map(part).collect()
+        let levels: Vec<_> = levels.collect::<Result<_, _>>().map_err(WrongUse)?;
+        let experiments = experiments(std::slice::from_ref(&part.experiment))?;
+        let at = |experiment| AtLevels::as_far_as_taken(experiment, &levels, setting);
+        chosen.extend(experiments.into_iter().map(at));
+    }
+    Ok(chosen)
 }
 
 /// The experiments that have all axes of `levels`, each at these levels only; without levels all, as they
@@ -124,7 +125,14 @@ fn unknown(name: &str) -> WrongUse {
 
 #[cfg(test)]
 mod tests {
-    use super::{experiments, parts_of_glance};
+    use super::{experiments, of_glance};
+    use crate::arguments::parse_level;
+    use crate::setting;
+    use instrument::experiment::Experiment as _;
+    use instrument::plan::{Profile, Setting};
+    use instrument::point::Level;
+    use platform::machine::Machine;
+    use std::path::Path;
 
     fn ids(what: &[&str]) -> Result<Vec<&'static str>, String> {
         let what: Vec<String> = what.iter().map(|&name| name.to_owned()).collect();
@@ -142,26 +150,48 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_of_the_keyboard_gets_a_suggestion() {
-        let error = ids(&["memory.bandwith"]).unwrap_err();
-        assert!(
-            error.contains("Did you mean 'memory.bandwidth'?"),
-            "{error}"
-        );
-        let error = ids(&["zzz"]).unwrap_err();
-        assert!(!error.contains("Did you mean"), "{error}");
+    fn each_level_of_a_glance_is_of_an_axis() {
+        for part in report::parts_of_glance() {
+            let [experiment] = experiments(std::slice::from_ref(&part.experiment)).unwrap()[..]
+            else {
+                panic!("{} is no experiment", part.experiment);
+            };
+            for level in &part.at {
+                let (name, _) = parse_level(level).unwrap();
+                let axes = experiment.design().axes;
+                assert!(axes.iter().any(|axis| axis.name == name), "{name}");
+            }
+        }
     }
 
     #[test]
-    fn each_part_of_a_glance_names_an_experiment_and_levels_of_its_axes() {
-        for part in parts_of_glance().unwrap() {
-            let [experiment] = part.experiments[..] else {
-                panic!("{:?} are several", part.levels);
+    fn a_glance_takes_the_levels_that_the_machine_has() {
+        let with_pages = |page_bytes| Setting {
+            // No file has room.
+            free_bytes: 0,
+            available_bytes: 64 << 30,
+            machine: Machine {
+                page_bytes: Some(page_bytes),
+                ..Machine::default()
+            },
+            ..setting::here(Path::new("."), Profile::Quick, false)
+        };
+        for (page_bytes, pages) in [(4 << 10, "4 KiB pages"), (16 << 10, "16 KiB pages")] {
+            let setting = with_pages(page_bytes);
+            let glance = of_glance(&setting).unwrap();
+            let points = |id: &str| {
+                let found = glance.iter().find(|it| it.id() == id);
+                found.expect("it is part of a glance").points(&setting)
             };
-            let axes = experiment.design().axes;
-            for (axis, _) in part.levels {
-                assert!(axes.iter().any(|known| known.name == axis), "{axis}");
+            for point in points("memory.latency") {
+                assert_eq!(point.get("pages"), Some(&Level::from(pages)));
             }
+            assert_eq!(points("memory.latency").len(), 8);
+            let faults: Vec<String> = points("memory.page_fault")
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(faults, ["touch=first touch"]);
         }
     }
 }

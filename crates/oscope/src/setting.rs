@@ -23,15 +23,9 @@ use std::path::Path;
 /// Usable swap is the free space divided by this: the swap file takes twice its size.
 const SHARE_OF_ROOM: u64 = 8;
 
-/// The circumstances in `directory`: permission for a swap file, what the user named, and limits.
-/// Facts that the system does not report count as absent.
-pub fn here(
-    directory: &Path,
-    given: Givens,
-    profile: Profile,
-    allow_swap_file: bool,
-    limits: Limits,
-) -> Setting {
+/// The circumstances in `directory`, with permission for a swap file or without, of a run without limits for which the user
+/// names nothing. Facts that the system does not report count as absent.
+pub fn here(directory: &Path, profile: Profile, allow_swap_file: bool) -> Setting {
     let directory = dunce::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let free_bytes = free_bytes(&directory).unwrap_or(0);
     let is_root = Environment::read().is_root.unwrap_or(false);
@@ -49,22 +43,11 @@ pub fn here(
         can_limit_memory,
         is_root,
         machine: Machine::read(),
-        limits,
-        given,
+        limits: Limits::default(),
+        given: Givens::default(),
         time_scale: 1.0,
         directory,
     }
-}
-
-/// The circumstances in `directory` of a run without options.
-pub fn plain(directory: &Path, profile: Profile) -> Setting {
-    here(
-        directory,
-        Givens::default(),
-        profile,
-        false,
-        Limits::default(),
-    )
 }
 
 /// Checks that at least one of the chosen experiments takes each thing that the user named.

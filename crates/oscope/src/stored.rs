@@ -144,12 +144,8 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
     if !sharing.redact {
         return Ok(run);
     }
-    let key = match open_if_there(common)? {
-        Some(store) => Some(store.redaction_key()?),
-        None => None,
-    };
-    let redactor = if let Some(key) = key {
-        Redactor::new(key)
+    let redactor = if let Some(store) = open_if_there(common)? {
+        Redactor::new(store.redaction_key()?)
     } else {
         output::say(
             "there is no store yet, and so no secret for the marks: the marks of this output will differ \
@@ -204,13 +200,13 @@ pub fn newest_first<'r>(runs: impl Iterator<Item = &'r RunSummary>) -> Vec<u64> 
     numbers
 }
 
-/// Adds to `analysis` what administrators can set, with what trials on the same machine showed.
-pub fn add_settings_of_system(analysis: &mut Analysis<'_>, common: &Common) -> Result<()> {
-    let Some(store) = open_if_there(common)? else {
-        return Ok(());
-    };
-    let trials = trials(&store, &analysis.advice.machine_fingerprint)?;
-    analysis.advice.system = advice::system(analysis.run, &trials);
+/// Adds to `analysis` what administrators can set, with what trials on the same machine showed. Without a store
+/// nothing is added.
+pub fn add_settings_of_system(analysis: &mut Analysis<'_>, store: Option<&Store>) -> Result<()> {
+    if let Some(store) = store {
+        let trials = trials(store, &analysis.advice.machine_fingerprint)?;
+        analysis.advice.system = advice::system(analysis.run, &trials);
+    }
     Ok(())
 }
 

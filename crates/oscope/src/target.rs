@@ -137,15 +137,13 @@ impl Target {
 /// Writes a page, if one is asked for, and then prints a report: on standard error if standard output has the page.
 pub fn publish(
     page: Option<&Target>,
-    contents: impl FnOnce() -> Result<String>,
+    contents: impl FnOnce() -> String,
     report: &str,
     common: &Common,
 ) -> Result<()> {
     let write = |page: &Target| {
-        page.write(contents()?.as_bytes(), &Watch::default())?;
-        if !common.quiet {
-            output::say(&format!("page: {}", page.path().display()));
-        }
+        page.write(contents().as_bytes(), &Watch::default())?;
+        output::note(common, &format!("page: {}", page.path().display()));
         Ok(())
     };
     let written = page.map_or(Ok(()), write);
@@ -240,37 +238,12 @@ mod tests {
     use crate::arguments::Common;
     use files::Watch;
     use std::fs;
-    use std::path::Path;
-
-    fn target(path: &Path, replaces: Replaces) -> anyhow::Result<Target> {
-        Target::new(path, replaces, &Common::default())
-    }
-
-    fn write(path: &Path, replaces: Replaces, contents: &[u8]) -> anyhow::Result<()> {
-        target(path, replaces)?.write(contents, &Watch::default())
-    }
-
-    #[test]
-    fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("page.html");
-        write(&path, Replaces::Nothing, b"first").unwrap();
-        let error = write(&path, Replaces::Nothing, b"second").unwrap_err();
-        assert!(error.to_string().contains("--force"), "{error}");
-        write(&path, Replaces::Own(|_| false), b"second").unwrap_err();
-        assert_eq!(fs::read(&path).unwrap(), b"first");
-        write(&path, Replaces::Own(|_| true), b"second").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"second");
-        write(&path, Replaces::Anything, b"third").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"third");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
 
     #[test]
     fn a_file_that_appears_after_the_check_stays() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("page.html");
-        let page = target(&path, Replaces::Nothing).unwrap();
+        let page = Target::new(&path, Replaces::Nothing, &Common::default()).unwrap();
         fs::write(&path, "mine").unwrap();
         page.write(b"page", &Watch::default()).unwrap_err();
         assert_eq!(fs::read(&path).unwrap(), b"mine");

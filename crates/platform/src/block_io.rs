@@ -4,9 +4,6 @@
 use std::fs::File;
 use std::io::ErrorKind;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::{Error, Result};
 
 pub use crate::os::block_io::{
@@ -32,8 +29,7 @@ pub fn read_exact_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
 }
 
 /// Mode of [`read_at_as`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadManner {
     /// Reads only from the page cache and never waits (`RWF_NOWAIT`, Linux 4.14).
     WithoutWaiting,
@@ -43,7 +39,7 @@ pub enum ReadManner {
 }
 
 /// Required alignment of direct transfers ([`crate::file::OpenMode::Direct`]) of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlignment {
     /// Of the buffer's address, in bytes.
     pub memory_bytes: u32,

@@ -19,27 +19,6 @@ impl Directory {
     pub fn rename(&self, from: &OsStr, to: &OsStr, replace: bool) -> Result<()> {
         self.move_to(from, self, to, replace)
     }
-
-    /// The type of `name`, without following links; `None` if it does not exist.
-    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
-        let found = self.metadata(name)?;
-        Ok(found.map(|found| {
-            if found.is_file() {
-                Kind::File
-            } else {
-                Kind::Other
-            }
-        }))
-    }
-}
-
-/// The type of a directory entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A regular file.
-    File,
-    /// A directory, a link, a device, a pipe or a socket.
-    Other,
 }
 
 /// Sets a file's permission bits. Only `0o777` of `mode` count, so that no program ever gains the
@@ -50,7 +29,8 @@ pub fn set_mode(file: &File, mode: u32) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, io};
+    use std::fs;
+    use std::io::ErrorKind;
 
     use super::*;
     use crate::block_io::write_at;
@@ -63,12 +43,11 @@ mod tests {
         fs::write(place.path().join(new), "new").unwrap();
         fs::write(place.path().join(old), "old").unwrap();
         let error = directory.rename(new, old, false).unwrap_err();
-        let kind = error.io_error().map(io::Error::kind);
-        assert_eq!(kind, Some(io::ErrorKind::AlreadyExists));
+        assert_eq!(error.kind(), Some(ErrorKind::AlreadyExists));
         assert_eq!(fs::read(place.path().join(old)).unwrap(), b"old");
         directory.rename(new, old, true).unwrap();
         assert_eq!(fs::read(place.path().join(old)).unwrap(), b"new");
-        assert_eq!(directory.what_is(new).unwrap(), None);
+        assert!(directory.metadata(new).unwrap().is_none());
         assert!(directory.free_bytes().is_some());
     }
 
@@ -79,12 +58,12 @@ mod tests {
         let (one, other) = (OsStr::new("one"), OsStr::new("other"));
         let file = directory.open_own(one).unwrap();
         directory.open_own(other).unwrap();
-        assert_eq!(directory.what_is(one).unwrap(), Some(Kind::File));
+        assert!(directory.metadata(one).unwrap().unwrap().is_file());
         assert!(directory.holds(one, &file).unwrap());
         assert!(!directory.holds(other, &file).unwrap());
         drop(file);
         directory.remove(one).unwrap();
-        assert_eq!(directory.what_is(one).unwrap(), None);
+        assert!(directory.metadata(one).unwrap().is_none());
         directory.sync().unwrap();
     }
 

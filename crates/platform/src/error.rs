@@ -100,6 +100,11 @@ impl Error {
         }
     }
 
+    /// The kind of the system's error, if the system refused.
+    pub fn kind(&self) -> Option<io::ErrorKind> {
+        self.io_error().map(io::Error::kind)
+    }
+
     pub(crate) fn os<E: Into<io::Error>>(action: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Os {
             action,

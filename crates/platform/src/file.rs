@@ -5,8 +5,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::startup::{had_standard_input, had_standard_output};
 use crate::{Error, Result, os};
@@ -20,7 +19,7 @@ pub use crate::os::file::{
 
 /// The event for which reads and writes of a file wait
 /// ([open(2)](https://man7.org/linux/man-pages/man2/open.2.html)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenMode {
     /// The page cache (no flag).
@@ -125,13 +124,12 @@ pub fn is_stream(metadata: &Metadata) -> bool {
 /// # Errors
 /// If it was not open for reading when this process started.
 pub fn standard_input() -> Result<File> {
-    const ACTION: &str = "read standard input";
-    if !had_standard_input() {
-        return Err(Error::os(ACTION)(io::Error::other(
-            "it is not open for reading",
-        )));
-    }
-    os::file::duplicate_input().map_err(Error::os(ACTION))
+    let file = if had_standard_input() {
+        os::file::duplicate(io::stdin())
+    } else {
+        Err(io::Error::other("it is not open for reading"))
+    };
+    file.map_err(Error::os("read standard input"))
 }
 
 /// Standard output as a file. It shares its position with all other processes that have it open.
@@ -139,22 +137,19 @@ pub fn standard_input() -> Result<File> {
 /// # Errors
 /// If it was not open for writing when this process started.
 pub fn standard_output() -> Result<File> {
-    const ACTION: &str = "write to standard output";
-    if !had_standard_output() {
-        return Err(Error::os(ACTION)(io::Error::other(
-            "it is not open for writing",
-        )));
-    }
-    os::file::duplicate_output().map_err(Error::os(ACTION))
+    let file = if had_standard_output() {
+        os::file::duplicate(io::stdout())
+    } else {
+        Err(io::Error::other("it is not open for writing"))
+    };
+    file.map_err(Error::os("write to standard output"))
 }
 
 /// The part of a file that is in the page cache.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residency {
     /// Bytes in the page cache: whole pages, and of the last page only the part within the file.
     pub resident_bytes: u64,
-    /// Dirty bytes among them, not yet on the device; `None` if the method does not report them.
-    pub dirty_bytes: Option<u64>,
     /// Size of the file, in bytes.
     pub total_bytes: u64,
     /// Method that reported it.
@@ -174,8 +169,7 @@ impl Residency {
 }
 
 /// Method that reports the resident part of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResidencyMethod {
     /// `cachestat`, system call 451, since Linux 6.5 (`mm/filemap.c`).
     Cachestat,
@@ -249,7 +243,6 @@ mod tests {
             dir.path().join("link"),
         );
         let file = create_new(&path, OpenMode::Plain).unwrap();
-        create_new(&path, OpenMode::Plain).unwrap_err();
         fs::write(&other, b"").unwrap();
         fs::hard_link(&path, &link).unwrap();
         assert!(is_at(&file, &path));
@@ -260,8 +253,7 @@ mod tests {
 
     #[test]
     fn a_reservation_keeps_the_size_and_an_allocation_does_not() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        let file = tempfile::tempfile().unwrap();
         let Some(()) = available(reserve(&file, 0, 8192)) else {
             return;
         };
@@ -278,8 +270,7 @@ mod tests {
 
     #[test]
     fn data_is_found_where_it_was_written() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        let file = tempfile::tempfile().unwrap();
         write_at(&file, &[1; 100], 0).unwrap();
         assert_eq!(next_data(&file, 0, 100).unwrap(), Some((0, 100)));
         assert_eq!(next_data(&file, 100, 100).unwrap(), None);
@@ -287,8 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_never_written_reads_as_zeros() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        let file = tempfile::tempfile().unwrap();
         allow_holes(&file).unwrap();
         write_at(&file, b"x", 1 << 20).unwrap();
         let mut bytes = [1; 3];
@@ -316,8 +306,7 @@ mod tests {
         let alone = locked(Access::Write).unwrap();
         for access in [Access::Read, Access::Write] {
             let error = locked(access).unwrap_err();
-            let kind = error.io_error().map(io::Error::kind);
-            assert_eq!(kind, Some(io::ErrorKind::WouldBlock), "{error}");
+            assert_eq!(error.kind(), Some(io::ErrorKind::WouldBlock), "{error}");
         }
         assert_eq!(fs::read(&path).unwrap(), b"abc");
         fs::write(&path, b"def").unwrap();
@@ -353,14 +342,19 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_never_replaces_a_file() {
+    fn a_new_file_never_replaces_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("secret");
         let file = create_secret(&path).unwrap();
         write_at(&file, b"x", 0).unwrap();
         drop(file);
-        assert_eq!(fs::read(&path).unwrap(), b"x");
         let error = create_secret(&path).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        let error = create_new(&path, OpenMode::Plain).unwrap_err();
+        assert!(error.to_string().contains("secret"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"x");
+        create(&path, OpenMode::Plain).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
+        open_read(&dir.path().join("none"), OpenMode::Plain).unwrap_err();
     }
 }

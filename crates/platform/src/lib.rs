@@ -25,6 +25,7 @@ compile_error!("oscope runs on Linux and Windows only: this system has no backen
 #[cfg(test)]
 use testing as _;
 
+pub mod allocator;
 pub mod block_io;
 pub mod call;
 pub mod directory;

@@ -125,6 +125,18 @@ pub struct Cache {
     pub instances: usize,
 }
 
+impl Cache {
+    /// One entry for each sort of these instances.
+    pub(crate) fn sorts(mut instances: Vec<Self>) -> Vec<Self> {
+        instances.sort_unstable();
+        let sorts = instances.chunk_by(PartialEq::eq).map(|sort| Self {
+            instances: sort.len(),
+            ..sort[0].clone()
+        });
+        sorts.collect()
+    }
+}
+
 impl Machine {
     /// A short name for this machine: 16 hexadecimal digits. It is the same after a reboot, under
     /// another kernel and under any load, and different on another machine or installation.
@@ -134,7 +146,7 @@ impl Machine {
     /// threads and cores, sharing of caches). It excludes the exact memory size, which varies with
     /// the kernel's reservations, and includes the size rounded up to an eighth of a power of two.
     pub fn fingerprint(&self) -> String {
-        hex(&Sha256::digest(self.identity()), 8)
+        format!("{:.16x}", Sha256::digest(self.identity()))
     }
 
     /// The facts in the fingerprint, one per line.
@@ -174,18 +186,6 @@ impl Machine {
 fn rounded_memory(bytes: u64) -> u64 {
     let step = (bytes.max(8).checked_next_power_of_two().unwrap_or(1 << 63)) / 8;
     bytes.div_ceil(step).saturating_mul(step)
-}
-
-/// The first `bytes` bytes as hexadecimal digits.
-pub(crate) fn hex(digest: &[u8], bytes: usize) -> String {
-    digest
-        .iter()
-        .take(bytes)
-        .fold(String::new(), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 #[cfg(test)]

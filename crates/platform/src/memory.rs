@@ -3,9 +3,6 @@
 use std::io;
 use std::marker::PhantomData;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::file::{Access, LockedFile};
 use crate::{Error, Result, os};
 
@@ -24,10 +21,7 @@ pub struct GroupRoom {
 }
 
 /// Page size of a [`Mapping`]; [`page_bytes`] returns it in bytes.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageSize {
     /// The smallest, always 4 KiB on x86-64.
     Base,

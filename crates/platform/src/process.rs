@@ -4,9 +4,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::clock::now_ns;
 use crate::confinement::MemoryGroup;
 use crate::os;
@@ -15,8 +12,7 @@ use crate::usage::Usage;
 pub use crate::os::partner::Twin;
 
 /// Exit of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The process exited with this code; 0 is success.
     Code(i32),
@@ -44,7 +40,7 @@ impl fmt::Display for Exit {
 }
 
 /// Exit of a process and its resource usage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// The exit.
     pub exit: Exit,

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::process::{Exit, Finished};
@@ -10,7 +11,7 @@ use crate::process::{Exit, Finished};
 pub use crate::os::process::Starter;
 
 /// A program to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Program<'a> {
     /// Its name, which is looked up in `PATH` unless it contains a slash, and its arguments.
     pub words: &'a [String],
@@ -28,10 +29,28 @@ pub struct Program<'a> {
     pub stderr: Output<'a>,
 }
 
+impl Program<'_> {
+    /// The command that starts it, without its standard streams.
+    pub(crate) fn command(&self) -> io::Result<Command> {
+        let words = self.words.split_first();
+        let (name, arguments) = words.ok_or(io::ErrorKind::InvalidInput)?;
+        let mut command = Command::new(name);
+        let variables = self.environment.iter();
+        command
+            .args(arguments)
+            .envs(variables.map(|(name, value)| (name, value)));
+        if let Some(directory) = self.directory {
+            command.current_dir(directory);
+        }
+        Ok(command)
+    }
+}
+
 /// The place for output of a program.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Output<'a> {
     /// It is discarded by the system.
+    #[default]
     Null,
     /// It is read from a pipe, and discarded. Of standard error, the last 16 KiB are kept.
     Pipe,

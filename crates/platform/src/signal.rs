@@ -8,32 +8,25 @@ use crate::{Result, os};
 
 pub use crate::os::signal::{ignore_sigpipe, ignore_sigxfsz, pauses, restore_default_sigpipe};
 
-/// A request to stop.
+/// A request to stop, with its number in POSIX (kill(1)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Ctrl-C on the terminal (SIGINT).
-    Interrupt,
-    /// Ctrl-\ on the terminal (SIGQUIT).
-    Quit,
-    /// Request of another process to terminate (SIGTERM).
-    Terminate,
     /// The terminal was closed (SIGHUP).
-    HangUp,
+    HangUp = 1,
+    /// Ctrl-C on the terminal (SIGINT).
+    Interrupt = 2,
+    /// Ctrl-\ on the terminal (SIGQUIT).
+    Quit = 3,
     /// This process writes to a pipe without a reader (SIGPIPE).
-    ClosedPipe,
+    ClosedPipe = 13,
+    /// Request of another process to terminate (SIGTERM).
+    Terminate = 15,
 }
 
 impl Signal {
     /// Its number, for the shells' exit code 128 + number.
     pub fn number(self) -> i32 {
-        // POSIX defines these numbers in kill(1).
-        match self {
-            Self::HangUp => 1,
-            Self::Interrupt => 2,
-            Self::Quit => 3,
-            Self::ClosedPipe => 13,
-            Self::Terminate => 15,
-        }
+        self as i32
     }
 }
 

@@ -1,5 +1,7 @@
 //! Resource usage of a process or thread: CPU time, page faults, context switches.
 
+use std::ops::AddAssign;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,30 +47,31 @@ pub struct Usage {
     pub involuntary_switches: u64,
 }
 
-/// Differences and sums of counts, field by field.
-macro_rules! counts {
-    ($counts:ty: $($field:ident),+) => {
-        impl $counts {
-            /// What was counted between an earlier reading and this one. A count that went backwards becomes 0: on Linux
-            /// the split into user and system time may, and the time of waiting for storage.
-            #[must_use]
-            pub fn since(&self, earlier: &Self) -> Self {
-                Self {
-                    $($field: self.$field.saturating_sub(earlier.$field)),+
-                }
-            }
-        }
+impl Usage {
+    /// What was counted between an earlier reading and this one. A count that went backwards becomes 0: on Linux
+    /// the split into user and system time may.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.with(earlier, u64::saturating_sub)
+    }
 
-        impl std::ops::AddAssign for $counts {
-            fn add_assign(&mut self, other: Self) {
-                $(self.$field += other.$field;)+
-            }
+    fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self {
+        Self {
+            user_ns: each(self.user_ns, other.user_ns),
+            system_ns: each(self.system_ns, other.system_ns),
+            minor_faults: each(self.minor_faults, other.minor_faults),
+            major_faults: each(self.major_faults, other.major_faults),
+            voluntary_switches: each(self.voluntary_switches, other.voluntary_switches),
+            involuntary_switches: each(self.involuntary_switches, other.involuntary_switches),
         }
-    };
+    }
 }
-pub(crate) use counts;
 
-counts!(Usage: user_ns, system_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches);
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        *self = self.with(&other, |one, other| one + other);
+    }
+}
 
 /// Total usage of a process and all children that it has waited for, since its start.
 ///

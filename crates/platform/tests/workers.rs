@@ -257,12 +257,8 @@ fn a_program_runs_to_its_end_or_is_killed() {
         let own = own.to_string_lossy().into_owned();
         let program = Program {
             words: &[own, "role".to_owned(), role.to_owned()],
-            environment: &[],
-            directory: None,
-            limit: None,
-            stdin: None,
-            stdout: Output::Null,
             stderr: Output::Pipe,
+            ..Program::default()
         };
         starter.run(&program, interrupted)
     };

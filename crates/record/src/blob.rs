@@ -36,23 +36,17 @@ use instrument::sample::Batch;
 
 const VERSION: u8 = 1;
 
-/// Bytes that are no batch of this version.
-#[derive(Debug, thiserror::Error)]
-#[error("a batch cannot be read")]
-pub(crate) struct NotABatch;
-
 pub(crate) fn encode(batch: &Batch) -> Vec<u8> {
     postcard::to_extend(batch, vec![VERSION]).expect("a batch is plain data")
 }
 
-/// # Errors
-/// If the bytes are not those of exactly one batch.
-pub(crate) fn decode(blob: &[u8]) -> Result<Batch, NotABatch> {
-    let Some((&VERSION, content)) = blob.split_first() else {
-        return Err(NotABatch);
+/// The batch of these bytes; none if they are not those of exactly one batch of this version.
+pub(crate) fn decode(blob: &[u8]) -> Option<Batch> {
+    let (&VERSION, content) = blob.split_first()? else {
+        return None;
     };
     match postcard::take_from_bytes(content) {
-        Ok((batch, [])) => Ok(batch),
-        _ => Err(NotABatch),
+        Ok((batch, [])) => Some(batch),
+        _ => None,
     }
 }

@@ -158,10 +158,7 @@ fn ensure_version(found: u64) -> Result<(), ImportError> {
     if found == u64::from(VERSION) {
         return Ok(());
     }
-    Err(ImportError::OtherVersion {
-        found,
-        known: VERSION,
-    })
+    Err(ImportError::OtherVersion(found))
 }
 
 /// Verifies the integrity of the run in a document.
@@ -173,9 +170,9 @@ pub fn verify(input: impl Read) -> Result<Proof, ImportError> {
     match import(input) {
         Ok(run) => Ok(Proof::of(&run)),
         Err(ImportError::DamagedRun(parts)) => Ok(Proof::Damaged { parts }),
-        Err(
-            error @ (ImportError::Io(_) | ImportError::NotARun | ImportError::OtherVersion { .. }),
-        ) => Err(error),
+        Err(error @ (ImportError::Io(_) | ImportError::NotARun | ImportError::OtherVersion(_))) => {
+            Err(error)
+        }
         Err(damage) => Ok(Proof::Unreadable {
             reason: damage.to_string(),
         }),
@@ -197,7 +194,7 @@ fn read(input: impl Read) -> Result<Vec<u8>, ImportError> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(ImportError::TooLarge(MAX_BYTES));
+        return Err(ImportError::TooLarge);
     }
     Ok(bytes)
 }
@@ -236,17 +233,12 @@ pub enum ImportError {
     /// The file is not a run of oscope.
     #[error("this is not a run of oscope, which begins with {{\"format\":\"oscope-run\"")]
     NotARun,
-    /// Another version of oscope wrote the file.
+    /// Another version of oscope wrote the file, in this version of the format.
     #[error(
-        "the file has version {found} of the format, and this oscope reads version {known}: read it \
+        "the file has version {0} of the format, and this oscope reads version {VERSION}: read it \
          with the oscope that wrote it, or measure again"
     )]
-    OtherVersion {
-        /// The version of the document.
-        found: u64,
-        /// The version that this program reads.
-        known: u32,
-    },
+    OtherVersion(u64),
     /// The file ends early.
     #[error("the file is cut off after {0} bytes: fetch it again")]
     Truncated(usize),
@@ -266,6 +258,6 @@ pub enum ImportError {
     #[error("the file contains values that cannot have been measured: {0}")]
     Invalid(#[from] Invalid),
     /// The file is larger than any run.
-    #[error("the file is larger than {0} bytes: no run is")]
-    TooLarge(u64),
+    #[error("the file is larger than {MAX_BYTES} bytes: no run is")]
+    TooLarge,
 }

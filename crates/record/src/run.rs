@@ -3,11 +3,11 @@
 use instrument::clock::Calibration;
 use instrument::experiment::Definition;
 use instrument::limits::Limited;
-use instrument::noise::Warning;
 use instrument::plan::Profile;
 use instrument::point::Point;
-use instrument::results::{PointResult, Results};
+use instrument::results::Results;
 use instrument::runner::Ending;
+pub use instrument::runner::{Closing, PointRecord};
 use instrument::sample::Batch;
 use instrument::trial;
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -125,17 +125,6 @@ pub struct ExperimentRecord {
     pub points: Vec<PointRecord>,
 }
 
-/// The record of one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PointRecord {
-    /// The point.
-    pub point: Point,
-    /// The batches, in the order in which they were taken.
-    pub batches: Vec<Batch>,
-    /// The ending of the point; `None` if the run was cut off before it.
-    pub closing: Option<Closing>,
-}
-
 /// The reason why a point was not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<'r> {
@@ -155,21 +144,6 @@ impl<'r> Failure<'r> {
             }
         }
     }
-}
-
-impl Serialize for Failure<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.reason().serialize(serializer)
-    }
-}
-
-/// The end of a point's measurement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Closing {
-    /// The reason why sampling ended.
-    pub ending: Ending,
-    /// Reasons to doubt the point's numbers.
-    pub warnings: Vec<Warning>,
 }
 
 impl Run {
@@ -283,17 +257,6 @@ impl ExperimentRecord {
             };
             Some((&record.point, failure))
         })
-    }
-}
-
-impl PointRecord {
-    /// The point's estimates and warnings.
-    pub fn result(&self, definition: &Definition) -> PointResult {
-        let recorded = self
-            .closing
-            .as_ref()
-            .map(|closing| closing.warnings.as_slice());
-        PointResult::new(definition, &self.point, &self.batches, recorded)
     }
 }
 

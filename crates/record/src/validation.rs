@@ -46,28 +46,18 @@ impl Run {
         survives("the environment", &self.environment)?;
         survives("the storage", &self.storage)?;
         survives("the clock's calibration", &self.calibration)?;
-        at_most(
-            "the run",
-            "experiments",
-            self.experiments.len(),
-            MAX_EXPERIMENTS,
-        )?;
-        let ids = self
-            .experiments
-            .iter()
-            .map(|experiment| experiment.definition.id.as_str());
+        let all = &self.experiments;
+        at_most("the run", "experiments", all.len(), MAX_EXPERIMENTS)?;
+        let ids = all.iter().map(|it| it.definition.id.as_str());
         unique("the run", "experiment", ids)?;
-        self.experiments.iter().try_for_each(experiment)
+        all.iter().try_for_each(experiment)
     }
 }
 
 fn header(header: &Header) -> Result<(), Invalid> {
     survives("the header", header)?;
-    let is_id = header.id.len() == 32
-        && header
-            .id
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_id = header.id.len() == 32 && header.id.bytes().all(is_digit);
     ensure(is_id, "the header", || {
         "the id is not 32 hexadecimal digits".into()
     })?;
@@ -81,15 +71,13 @@ fn experiment(record: &ExperimentRecord) -> Result<(), Invalid> {
     for PointRecord {
         point,
         batches,
-        closing: ending,
+        closing,
     } in &record.points
     {
         let place = format!("{place}, point {point}");
         batches.iter().try_for_each(|taken| batch(&place, taken))?;
         sums(&place, batches)?;
-        ending
-            .as_ref()
-            .map_or(Ok(()), |ending| survives(&place, ending))?;
+        survives(&place, closing)?;
     }
     Ok(())
 }
@@ -140,14 +128,11 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
     ensure(batch.full_speed_ns.is_none(), place, || {
         "it is of a run with one reference loop, which this version does not read".into()
     })?;
-    batch
-        .full_speed
-        .as_ref()
-        .map_or(Ok(()), |of| full_speed(place, of))?;
-    batch
-        .samples
-        .iter()
-        .try_for_each(|taken| sample(place, taken))?;
+    if let Some(of) = &batch.full_speed {
+        full_speed(place, of)?;
+    }
+    let mut samples = batch.samples.iter();
+    samples.try_for_each(|taken| sample(place, taken))?;
     sums(place, std::slice::from_ref(batch))
 }
 

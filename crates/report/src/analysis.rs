@@ -42,11 +42,7 @@ pub struct Analysis<'a> {
 
 /// Claims by their keys.
 fn by_key<S: Serializer>(claims: &[(&Claim, Judgement)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(
-        claims
-            .iter()
-            .map(|(claim, judgement)| (claim.key, judgement)),
-    )
+    to.collect_seq(claims.iter().map(|(claim, judged)| (claim.key, judged)))
 }
 
 /// All results of one experiment of a run.
@@ -80,11 +76,8 @@ impl<'a> Analysis<'a> {
         let mut advice = crate::advice::found(&results);
         let experiments = run.measured().zip(results);
         let mut experiments: Vec<_> = experiments
-            .map(|(record, results)| ExperimentAnalysis::new(record, results))
+            .map(|(record, it)| ExperimentAnalysis::new(record, it, run.header.is_reported()))
             .collect();
-        if run.header.is_reported() {
-            draw_printed(&mut experiments, run);
-        }
         make_consistent(&mut experiments, &mut claims, &mut advice);
         let (advice, guides) = crate::advice::advice(run, &advice);
         Self {
@@ -107,27 +100,11 @@ impl<'a> Analysis<'a> {
     /// All findings of the run, each with its experiment, in the order of
     /// [`Finding::by_importance`].
     pub fn findings(&self) -> Vec<(&ExperimentAnalysis<'a>, &Finding)> {
-        let mut findings: Vec<_> = self
-            .experiments
-            .iter()
-            .flat_map(|experiment| {
-                experiment
-                    .findings
-                    .iter()
-                    .map(move |found| (experiment, found))
-            })
+        let mut findings: Vec<_> = (self.experiments.iter())
+            .flat_map(|from| from.findings.iter().map(move |found| (from, found)))
             .collect();
         findings.sort_by(|(_, one), (_, other)| one.by_importance(other));
         findings
-    }
-}
-
-/// Draws the experiments that only a publication made.
-fn draw_printed(experiments: &mut [ExperimentAnalysis<'_>], run: &Run) {
-    for (experiment, record) in experiments.iter_mut().zip(run.measured()) {
-        if experiments::find(&record.definition.id).is_none() {
-            experiment.figures = printed::figures(&record.results(&run.machine));
-        }
     }
 }
 
@@ -178,11 +155,13 @@ impl<'a> ExperimentAnalysis<'a> {
         })
     }
 
-    fn new(record: &'a ExperimentRecord, results: Results<'a>) -> Self {
-        let known = experiments::find(&record.definition.id);
-        let (mut findings, mut figures) = known.map_or_else(Default::default, |known| {
-            (grading::findings(known, &results), known.figures(&results))
-        });
+    fn new(record: &'a ExperimentRecord, results: Results<'a>, is_reported: bool) -> Self {
+        let (mut findings, mut figures) = match experiments::find(&record.definition.id) {
+            Some(known) => (grading::findings(known, &results), known.figures(&results)),
+            // An experiment that only a publication made.
+            None if is_reported => (Vec::new(), printed::figures(&results)),
+            None => (Vec::new(), Vec::new()),
+        };
         // Figures without measured points would be empty charts.
         figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
         findings.retain(Finding::is_sayable);

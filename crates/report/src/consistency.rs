@@ -132,11 +132,11 @@ mod tests {
     use instrument::statistics::Interval;
 
     fn gain(value: f64, conditions: &str) -> Finding {
-        let gain = Quantity {
+        let gain = Quantity::new(
             value,
-            interval: Interval::new(0.95 * value, 1.05 * value),
-            unit: Unit::Ratio,
-        };
+            Interval::new(0.95 * value, 1.05 * value),
+            Unit::Ratio,
+        );
         Finding::new("gain", sentence!("Huge pages gain {gain}.")).about(
             "the gain from huge pages",
             gain,

@@ -1,20 +1,12 @@
 //! The values that are shown before all others.
 
-use crate::reproduce::Query;
+use crate::reproduce::{Query, fits};
 use instrument::counterpart::Counterpart;
 use instrument::point::{Level, Point};
 use platform::environment::System;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-
-/// The names of the rungs that memory latency gives: from the smallest working set, and from the largest, where no
-/// cache holds it, and where one may.
-pub(crate) const LOAD_FROM_CACHE: &str = "load, nearest cache";
-/// See [`LOAD_FROM_CACHE`].
-pub(crate) const LOAD_FROM_MEMORY: &str = "load, memory";
-/// See [`LOAD_FROM_CACHE`].
-pub(crate) const LOAD_FROM_LARGEST: &str = "load, largest set";
 
 /// The values that are shown first.
 #[derive(Debug, Deserialize)]
@@ -61,9 +53,13 @@ pub(crate) struct SizeCurve {
     pub(crate) size: String,
     /// The axis that distinguishes several curves; `None` if only the longest curve is drawn.
     pub(crate) by: Option<String>,
-    /// The levels of the curve that gives rungs, if it was measured: a glance and a run of everything have it.
+    /// The levels of the curve that gives rungs and by which machines are compared: a glance and a run of everything
+    /// have it.
     #[serde(default)]
-    pub(crate) rungs_at: BTreeMap<String, Level>,
+    pub(crate) at: BTreeMap<String, Level>,
+    /// The sizes at which machines are compared.
+    #[serde(default)]
+    pub(crate) compared: Vec<u64>,
     /// The subject of a sentence on the value at `{size}`, if machines are compared by it.
     pub(crate) what: Option<String>,
 }
@@ -96,13 +92,9 @@ impl NamedQuery {
             levels,
             ..
         } = &self.query;
-        let has_levels = |point: &Point| {
-            let mut levels = levels.iter();
-            levels.all(|(axis, level)| point.get(axis) == Some(level))
-        };
-        has_levels(point)
+        fits(experiment, point, levels)
             || match experiments::counterpart(experiment, point, metric, System::Linux) {
-                Counterpart::Like { point, .. } => has_levels(&point),
+                Counterpart::Like { point, .. } => fits(experiment, &point, levels),
                 Counterpart::Same | Counterpart::Missing(_) => false,
             }
     }
@@ -131,7 +123,7 @@ mod tests {
 
     #[test]
     fn each_rung_is_measured_in_the_quick_profile() {
-        let setting = Setting {
+        let with_pages = |page_bytes| Setting {
             profile: Profile::Quick,
             directory: "/".into(),
             free_bytes: 1 << 40,
@@ -142,7 +134,7 @@ mod tests {
             time_scale: 1.0,
             is_root: false,
             machine: Machine {
-                page_bytes: Some(4096),
+                page_bytes: Some(page_bytes),
                 huge_page_bytes: Some(2 << 20),
                 ..Machine::default()
             },
@@ -151,12 +143,14 @@ mod tests {
         for rung in &first_screen().rungs {
             let experiment = experiments::find(&rung.query.experiment).expect("it is one");
             assert!(rung.query.metric().is_some(), "{rung:?}");
-            let mut points = experiment.points(&setting).into_iter();
-            let has_any = rung.query.levels.is_empty();
-            assert!(
-                has_any || points.any(|point| rung.is_at(&point)),
-                "{rung:?}"
-            );
+            for page_bytes in [4 << 10, 16 << 10] {
+                let mut points = experiment.points(&with_pages(page_bytes)).into_iter();
+                let has_any = rung.query.levels.is_empty();
+                assert!(
+                    has_any || points.any(|point| rung.is_at(&point)),
+                    "{rung:?}"
+                );
+            }
         }
     }
 }

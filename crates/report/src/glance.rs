@@ -1,9 +1,6 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
-use crate::chart::axis;
-use crate::first_screen::{
-    LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, NamedQuery, SizeCurve, first_screen,
-};
+use crate::first_screen::{NamedQuery, SizeCurve, first_screen};
 use crate::lists::by_key;
 use crate::reproduce::inverse;
 use crate::{Analysis, show};
@@ -57,8 +54,8 @@ fn figure(
         key: String::new(),
         title: String::new(),
         kind,
-        x: axis("", x, FigureScale::Logarithmic),
-        y: axis(title, Some(y), FigureScale::Logarithmic),
+        x: FigureAxis::new("", x, FigureScale::Logarithmic),
+        y: FigureAxis::new(title, Some(y), FigureScale::Logarithmic),
         series,
         marks: Vec::new(),
     }
@@ -150,28 +147,14 @@ fn loads(analysis: &Analysis<'_>) -> Option<Series> {
     let wanted = &first_screen().latency;
     let mut curves = curves(analysis, wanted);
     let is_wanted = |apart: &[(&str, &Level)]| {
-        let mut wanted = wanted.rungs_at.iter();
-        wanted.all(|(axis, level)| apart.contains(&(axis.as_str(), level)))
+        let mut wanted = wanted.at.iter();
+        wanted.all(|(named_axis, named)| {
+            let mut apart = apart.iter();
+            apart.any(|(axis, level)| axis == named_axis && experiments::is_named(named, level))
+        })
     };
     let (_, found) = curves.find(|(apart, _)| is_wanted(apart))?;
     Some(found)
-}
-
-/// The results at the first and the last size of that curve.
-pub(crate) fn ends<'a>(
-    analysis: &'a Analysis<'_>,
-    wanted: &SizeCurve,
-) -> Option<[&'a PointResult; 2]> {
-    let (apart, curve) = longest(analysis, wanted)?;
-    let at = |end: Option<&FigurePoint>| {
-        let size = &end?.x;
-        let mut points = analysis.experiment(&wanted.experiment)?.points.iter();
-        points.find(|result| {
-            let has = |(axis, level): &(&str, &Level)| result.point.get(axis) == Some(*level);
-            result.point.get(&wanted.size) == Some(size) && apart.iter().all(has)
-        })
-    };
-    Some([at(curve.points.first())?, at(curve.points.last())?])
 }
 
 /// Curves with at least two sound points, each with the levels that it is at: one for each level of the axis that
@@ -261,9 +244,7 @@ fn knee(found: &Mark, caches: &[Cache]) -> Mark {
         },
         (None, interval) => Mark {
             label: format!("found {}", size(interval)),
-            at,
-            interval,
-            origin: MarkOrigin::Found,
+            ..found.clone()
         },
     }
 }
@@ -275,7 +256,7 @@ fn rungs(analysis: &Analysis<'_>) -> Vec<FigurePoint> {
     let loads = loads.map_or_else(Vec::new, |curve| curve.points);
     let largest = loads.last().and_then(|point| point.x.number());
     let last = last_load(&analysis.run.machine, largest);
-    let ends = [(LOAD_FROM_CACHE, loads.first()), (last, loads.last())];
+    let ends = [("load, nearest cache", loads.first()), (last, loads.last())];
     let of_loads = ends.into_iter().filter_map(|(label, point)| {
         let estimate = &point?.estimate;
         estimate
@@ -310,8 +291,8 @@ fn last_load(machine: &Machine, largest: Option<u64>) -> &'static str {
     let data = caches.filter(|cache| cache.kind != CacheKind::Instruction);
     let cache = data.filter_map(|cache| cache.size_bytes).max().unwrap_or(0);
     match largest {
-        Some(size) if size >= 2 * cache => LOAD_FROM_MEMORY,
-        _ => LOAD_FROM_LARGEST,
+        Some(size) if size >= 2 * cache => "load, memory",
+        _ => "load, largest set",
     }
 }
 
@@ -330,8 +311,8 @@ pub(crate) fn found<'a>(
 #[cfg(test)]
 mod tests {
     use super::{knee, last_load};
-    use crate::first_screen::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY};
     use instrument::figure::{Mark, MarkOrigin};
+    use instrument::quantity::{Quantity, Unit};
     use instrument::statistics::Interval;
     use platform::machine::{Cache, CacheKind, Machine};
 
@@ -350,11 +331,9 @@ mod tests {
     #[test]
     fn only_a_level_that_a_documented_cache_explains_is_named_after_it() {
         let mib = f64::from(1 << 20);
-        let found = |at: f64| Mark {
-            label: "level".into(),
-            at: at * mib,
-            interval: Interval::new(0.9 * at * mib, 1.2 * at * mib),
-            origin: MarkOrigin::Found,
+        let found = |at: f64| {
+            let ends = Interval::new(0.9 * at * mib, 1.2 * at * mib);
+            Mark::found("level", Quantity::new(at * mib, ends, Unit::Bytes))
         };
         let caches = [cache(2, 1024), cache(3, 32 << 10)];
         let named = knee(&found(0.8), &caches);
@@ -378,8 +357,8 @@ mod tests {
             ..Machine::default()
         };
         let named = |mib: u64| last_load(&machine, Some(mib << 20));
-        assert_eq!(named(1), LOAD_FROM_LARGEST, "a run that was cut off");
-        assert_eq!(named(33), LOAD_FROM_LARGEST);
-        assert_eq!(named(64), LOAD_FROM_MEMORY);
+        assert_eq!(named(1), "load, largest set", "a run that was cut off");
+        assert_eq!(named(33), "load, largest set");
+        assert_eq!(named(64), "load, memory");
     }
 }

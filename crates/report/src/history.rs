@@ -84,13 +84,7 @@ impl<'n> Gathering<'n> {
                 };
                 match Estimate::from_batches(metric, batches) {
                     Some(estimate) if estimate.is_sound() => {
-                        let entry = Entry {
-                            run: run.number,
-                            started: run.started,
-                            value: estimate.centre,
-                            interval: estimate.interval,
-                        };
-                        history.add(metric, entry);
+                        history.add((run.number, run.started), metric, &estimate);
                     }
                     Some(_) => history.left_out += 1,
                     None => {}
@@ -144,10 +138,20 @@ impl History {
         }
     }
 
-    /// Adds the value of a run, if its `metric` has the same meaning.
-    pub(crate) fn add(&mut self, metric: &Metric, entry: Entry) {
+    /// Adds the value of a run, by its number and its start time, if its `metric` has the same meaning.
+    pub(crate) fn add(
+        &mut self,
+        (run, started): (u64, Timestamp),
+        metric: &Metric,
+        estimate: &Estimate,
+    ) {
         if metric.version == self.metric.version && metric.unit == self.metric.unit {
-            self.runs.push(entry);
+            self.runs.push(Entry {
+                run,
+                started,
+                value: estimate.centre,
+                interval: estimate.interval,
+            });
         } else {
             self.left_out += 1;
         }

@@ -22,6 +22,7 @@ pub mod document;
 pub mod export;
 mod first_screen;
 pub mod fleet;
+pub mod format;
 mod glance;
 pub mod history;
 pub mod json;

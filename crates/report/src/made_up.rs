@@ -1,26 +1,22 @@
 //! Made-up values for tests.
 
 use crate::advice::{Guide, Guides, Tried};
-use crate::chart::axis;
 use crate::terminal::Style;
 use crate::{Analysis, ExperimentAnalysis, Surroundings};
 use advice::{Advice, Setting, Value};
 use instrument::advice::Action;
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
-use instrument::point::Level;
+use instrument::experiment::{Definition, Metric};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::point::{Level, Point};
 use instrument::quantity::{Quantity, Unit};
-use instrument::results::Estimate;
+use instrument::results::{Estimate, PointResult};
 use instrument::run_clock::{ClockLevel, CoreClock, RunClock};
 use instrument::statistics::Interval;
 use record::Run;
 
 /// A sound estimate of a time, with an interval of one per cent.
 pub(crate) fn estimate(ns: f64) -> Estimate {
-    let time = Quantity {
-        value: ns,
-        interval: Interval::new(ns * 0.99, ns * 1.01),
-        unit: Unit::Nanoseconds,
-    };
+    let time = Quantity::new(ns, Interval::new(ns * 0.99, ns * 1.01), Unit::Nanoseconds);
     Estimate {
         metric: "time".into(),
         by_process: vec![ns; 5],
@@ -28,6 +24,25 @@ pub(crate) fn estimate(ns: f64) -> Estimate {
         passes: 5,
         samples: 50,
         ..time.into()
+    }
+}
+
+/// An experiment that measures a time alone.
+pub(crate) fn definition(id: &str) -> Definition {
+    Definition {
+        id: id.into(),
+        metrics: vec![Metric::from(&Metric::time("time", "time"))],
+        ..Definition::default()
+    }
+}
+
+/// The result of a point without warnings.
+pub(crate) fn result(point: Point, estimates: Vec<Estimate>) -> PointResult {
+    PointResult {
+        point,
+        estimates,
+        warnings: Vec::new(),
+        remarks: Vec::new(),
     }
 }
 
@@ -109,8 +124,8 @@ pub(crate) fn matrix(size: usize, cell: impl Fn(usize, usize) -> Option<Estimate
         key: "matrix".into(),
         title: "A matrix".into(),
         kind: FigureKind::Matrix,
-        x: axis("processor", None, FigureScale::Linear),
-        y: axis("time", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+        x: FigureAxis::new("processor", None, FigureScale::Linear),
+        y: FigureAxis::new("time", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
         series: (0..size).map(column).collect(),
         marks: Vec::new(),
     }

@@ -1,9 +1,9 @@
 //! Charts of values that a publication printed, for experiments that only it made.
 
-use crate::chart::{axis, is_wide};
+use crate::chart::is_wide;
 use crate::lists::{by_key, joined};
 use instrument::definition::Metric;
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::quantity::Unit;
 use instrument::results::{PointResult, Results};
@@ -52,8 +52,12 @@ fn of_metric(results: &Results<'_>, metric: &Metric) -> Option<Figure> {
         key: metric.name.clone(),
         title: results.definition.title.clone(),
         kind,
-        x: axis(title, unit(along, kind), FigureScale::Logarithmic),
-        y: axis(&metric.title, Some(metric.unit), FigureScale::Linear),
+        x: FigureAxis::new(title, unit(along, kind), FigureScale::Logarithmic),
+        y: FigureAxis::new(
+            metric.title.as_str(),
+            Some(metric.unit),
+            FigureScale::Linear,
+        ),
         series,
         marks: Vec::new(),
     };

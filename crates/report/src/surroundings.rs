@@ -187,13 +187,14 @@ impl Surroundings {
                 let share = percent(stolen);
                 format!("the hypervisor gave {share} of the time to others")
             }),
-            first(self.shared(), |share| {
+            first(self.most(|core| core.shared), |share| {
                 format!("something shared the core for {share} of the time")
             }),
             first(self.low_clock().map(|(share, _)| share), |share| {
                 format!("the clock was low for {share} of the time")
             }),
-            first(self.unknown(), |share| {
+            // Such timings do not show the state of the core.
+            first(self.most(|core| core.unknown), |share| {
                 format!(
                     "timings were interrupted, or the clock changed in them, for {share} of the time"
                 )
@@ -229,19 +230,12 @@ impl Surroundings {
     /// The share of the time in which something shared the core, or the conditions changed during a timing;
     /// `None` if nothing is known of it.
     pub(crate) fn disturbed(&self) -> Option<f64> {
-        let of_core = |core: &CoreClock| core.unknown + (1.0 - core.unknown) * core.shared;
-        self.cores().iter().map(of_core).reduce(f64::max)
+        self.most(|core| core.unknown + (1.0 - core.unknown) * core.shared)
     }
 
-    /// The share of the time in which something shared the core.
-    fn shared(&self) -> Option<f64> {
-        self.cores().iter().map(|core| core.shared).reduce(f64::max)
-    }
-
-    /// The share of the time in timings that do not show the state of the core.
-    fn unknown(&self) -> Option<f64> {
-        let cores = self.cores().iter();
-        cores.map(|core| core.unknown).reduce(f64::max)
+    /// The largest share of the time of any type of core.
+    fn most(&self, share: impl Fn(&CoreClock) -> f64) -> Option<f64> {
+        self.cores().iter().map(share).reduce(f64::max)
     }
 
     /// The share of the time below the highest level of the clock, and how much longer work of the core

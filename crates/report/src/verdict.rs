@@ -127,8 +127,10 @@ impl Verdict {
         );
         match self.certain + self.likely + self.undecided {
             0 => format!("{values}."),
-            1 => format!("{values}, {} of 1 finding certain.", self.certain),
-            all => format!("{values}, {} of {all} findings certain.", self.certain),
+            all => {
+                let all = counted(all, "finding");
+                format!("{values}, {} of {all} certain.", self.certain)
+            }
         }
     }
 

@@ -59,10 +59,10 @@ pub enum Error {
     #[error("no sender: {}", if .0.is_empty() { "it said nothing".into() } else { format!("it said \"{}\"", .0) })]
     Stranger(String),
     /// The receiver refused the sender.
-    #[error("the receiver {}", refusal(*.0))]
+    #[error("the receiver {}", words(*.0)[0])]
     Refused(Verdict),
     /// This receiver refused a sender.
-    #[error("turned away: {}", shortcoming(*.0))]
+    #[error("turned away: {}", words(*.0)[1])]
     TurnedAway(Verdict),
     /// This receiver, which has no token, does not trust a sender.
     #[error("turned away: {0}, and there is no token (--token-file)")]
@@ -90,14 +90,6 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// A file that cannot be sent.
-    #[error("cannot read {name}: {reason}")]
-    Source {
-        /// The file's name.
-        name: String,
-        /// The reason.
-        reason: String,
-    },
     /// The receiver does not measure, or cannot measure as requested.
     #[error("the receiver cannot measure this: {0}")]
     Unready(String),
@@ -105,14 +97,6 @@ pub enum Error {
     #[error("{0}; `--method file` works everywhere")]
     Method(#[source] platform::Error),
     /// Any other system call that failed.
-    #[error("cannot {action}: {reason}")]
-    System {
-        /// The attempted action, as a verb.
-        action: &'static str,
-        /// The system's reason.
-        reason: io::Error,
-    },
-    /// A query to the operating system failed.
     #[error(transparent)]
     Platform(#[from] platform::Error),
 }
@@ -134,38 +118,35 @@ pub enum Distrust {
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-fn refusal(verdict: Verdict) -> &'static str {
+/// Why a receiver refuses a sender: for the sender, and for the receiver.
+fn words(verdict: Verdict) -> [&'static str; 2] {
     match verdict {
-        Verdict::Welcome => "goes on",
-        Verdict::Version => {
-            "speaks another version of the protocol: both sides need the same oscope"
-        }
-        Verdict::TokenNeeded => "wants a token (--token-file)",
-        Verdict::NoToken => "has no token to check the sender's with (--token-file)",
-        Verdict::Busy => "has as many connections as it can have",
-        Verdict::Unsealed => "takes no contents that are not sealed (--unsealed there allows it)",
-        Verdict::Sealed => {
-            "lets the kernel move contents, which cannot be sealed (--unsealed here allows it)"
-        }
-        Verdict::Stranger => {
-            "has no token and takes files of its own user only (--token-file on both sides)"
-        }
-    }
-}
-
-/// The reason for refusing a sender.
-fn shortcoming(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Welcome => "nothing is wrong with it",
-        Verdict::Version => "it speaks another version of the protocol",
-        Verdict::TokenNeeded => "it has no token",
-        Verdict::NoToken => "it has a token, and there is none here (--token-file)",
-        Verdict::Busy => "there are as many connections as there can be",
-        Verdict::Unsealed => "its contents are not sealed (--unsealed allows it)",
-        Verdict::Sealed => {
-            "its contents are sealed, which the kernel cannot open (--unsealed there allows it)"
-        }
-        Verdict::Stranger => "it is not known to be this user's, and there is no token",
+        Verdict::Welcome => ["goes on", "nothing is wrong with it"],
+        Verdict::Version => [
+            "speaks another version of the protocol: both sides need the same oscope",
+            "it speaks another version of the protocol",
+        ],
+        Verdict::TokenNeeded => ["wants a token (--token-file)", "it has no token"],
+        Verdict::NoToken => [
+            "has no token to check the sender's with (--token-file)",
+            "it has a token, and there is none here (--token-file)",
+        ],
+        Verdict::Busy => [
+            "has as many connections as it can have",
+            "there are as many connections as there can be",
+        ],
+        Verdict::Unsealed => [
+            "takes no contents that are not sealed (--unsealed there allows it)",
+            "its contents are not sealed (--unsealed allows it)",
+        ],
+        Verdict::Sealed => [
+            "lets the kernel move contents, which cannot be sealed (--unsealed here allows it)",
+            "its contents are sealed, which the kernel cannot open (--unsealed there allows it)",
+        ],
+        Verdict::Stranger => [
+            "has no token and takes files of its own user only (--token-file on both sides)",
+            "it is not known to be this user's, and there is no token",
+        ],
     }
 }
 
@@ -183,7 +164,7 @@ impl Error {
 
     /// For `map_err`: names the action that the system refused.
     pub(crate) fn system(action: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |reason| Self::System { action, reason }
+        move |source| platform::Error::Os { action, source }.into()
     }
 }
 

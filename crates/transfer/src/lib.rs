@@ -1,5 +1,4 @@
-//! Transfers files between machines over TCP. Each side chooses its own method of reading or
-//! writing.
+//! Transfers files between machines over TCP.
 //!
 //! # What it is
 //!
@@ -61,7 +60,7 @@ pub struct Timing {
 }
 
 /// The outcome of one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The file's name as bytes.
     pub name: Vec<u8>,

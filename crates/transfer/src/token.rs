@@ -90,10 +90,7 @@ impl Token {
 
 /// Fills `bytes` with cryptographic random bytes.
 pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<()> {
-    getrandom::fill(bytes).map_err(|error| Error::System {
-        action: "draw random bytes",
-        reason: error.into(),
-    })
+    getrandom::fill(bytes).map_err(|error| Error::system("draw random bytes")(error.into()))
 }
 
 #[cfg(test)]

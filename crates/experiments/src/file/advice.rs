@@ -6,13 +6,10 @@ use super::group_commit;
 use super::sum::{self, Method, State, by_one_thread, fewest_threads};
 use super::sync::{self, Method as Wait, WriteKind};
 use crate::advising::{Ways, as_usual, bytes};
+use crate::estimates::highest;
 use crate::judging::{MARGIN, exceeds, near_best};
 use crate::prelude::*;
 use instrument::advice::{Action, Advice, Audience, Rule};
-use instrument::claim::{Basis, Ruling};
-use instrument::curve::Curve;
-use instrument::definition::Better;
-use instrument::point::LevelOf;
 
 pub(crate) const ALL: &[Rule] = &[
     Rule {
@@ -151,12 +148,9 @@ fn scan_threads(results: &Results<'_>) -> Option<Advice> {
     Ways::new(results, rate_of_one, rate).advised(threads.level(), 1_u64, said)
 }
 
-/// The method of the fastest single thread over the other's fastest.
+/// Mapping against reading, each at the block size that is fastest for one thread.
 fn read_method(results: &Results<'_>) -> Option<Advice> {
-    let fastest = |method| {
-        let rates = by_one_thread(results, method).into_iter();
-        rates.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
-    };
+    let fastest = |method| highest(by_one_thread(results, method));
     let (map_block, mapped) = fastest(Method::Mmap)?;
     let (read_block, read) = fastest(Method::Pread)?;
     let said = sentence!(
@@ -187,8 +181,8 @@ fn large_reads(results: &Results<'_>) -> Option<Advice> {
     Ways::new(results, cached, direct).advised("direct", "page_cache", said)
 }
 
-/// The first of the ways to wait for a block that exists which is not shown to be slower than another, if it is
-/// surely cheaper than fsync.
+/// Of the ways to wait for a write over a block that exists, the first that is not shown to be slower than another,
+/// if it is surely cheaper than fsync.
 fn safe_write(results: &Results<'_>) -> Option<Advice> {
     const WAYS: [(Wait, &str); 3] = [
         (Wait::Fdatasync, "fdatasync"),

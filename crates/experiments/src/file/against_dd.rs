@@ -3,8 +3,8 @@
 use super::page_cache::warm;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, file_size,
-    not_done, room, whole_blocks,
+    BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, file_size, not_done, room,
+    whole_blocks,
 };
 use crate::figures::curves;
 use crate::prelude::*;
@@ -65,25 +65,14 @@ impl Experiment for AgainstDd {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let blocks: &[u64] = by_profile(
-            setting.profile,
-            [
-                &[512, 4 * KIB],
-                &[512, KIB, 2 * KIB, 4 * KIB, 32 * KIB, 128 * KIB, MIB],
-                &[
-                    512,
-                    KIB,
-                    2 * KIB,
-                    4 * KIB,
-                    16 * KIB,
-                    64 * KIB,
-                    128 * KIB,
-                    512 * KIB,
-                    4 * MIB,
-                ],
-            ],
-        );
-        let blocks = [Point::new()].by(BLOCK_SIZE, blocks.iter().copied().map(Bytes));
+        // In sectors of 512 bytes.
+        let blocks: &[u64] = match setting.profile {
+            Profile::Quick => &[1, 8],
+            Profile::Standard => &[1, 2, 4, 8, 64, 256, 2048],
+            Profile::Thorough => &[1, 2, 4, 8, 32, 128, 256, 1024, 8192],
+        };
+        let blocks = blocks.iter().map(|sectors| Bytes(512 * sectors));
+        let blocks = [Point::new()].by(BLOCK_SIZE, blocks);
         let programs = blocks.by(WORK, Work::ALL).by(PROGRAM, Program::ALL);
         programs.by(FILE_SIZE, [Bytes(wanted_size(setting))])
     }

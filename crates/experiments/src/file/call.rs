@@ -2,7 +2,7 @@
 
 use super::page_cache::warm;
 use super::scratch_file::{ScratchFile, Walk};
-use super::{By, FILE_SIZE, KIB, by_profile, like};
+use super::{By, FILE_SIZE, by_profile, like};
 use crate::estimates::{grade, ratio, ratios, time_ns};
 use crate::figures::{curves, linear, lines};
 use crate::prelude::*;
@@ -114,9 +114,7 @@ impl Experiment for Call {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let call = point.level(CALL)?;
         if !Operation::of(System::here()).contains(&call) {
-            return Err(MeasureError::Unsupported(
-                "that is a call of another system".into(),
-            ));
+            return Err(unsupported("that is a call of another system"));
         }
         let Bytes(len) = point.level(FILE_SIZE)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
@@ -150,12 +148,8 @@ impl Experiment for Call {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let of = |metric: Metric, title, axis| {
             let axes = (linear("file size", Unit::Bytes), linear(axis, metric.unit));
-            curves(
-                metric,
-                title,
-                axes,
-                lines(results, metric, FILE_SIZE, CALL, &[]),
-            )
+            let lines = lines(results, metric, FILE_SIZE, CALL, &[]);
+            curves(metric, title, axes, lines)
         };
         vec![
             of(WALL, "Going through a file byte by byte", "wall time"),
@@ -196,24 +190,4 @@ fn read_over_seek(results: &Results, (read, seek): (Operation, Operation)) -> Op
     );
     let finding = Finding::new("read_over_lseek", said).with_number("times", times);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.45))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn point(call: Operation, size: u64) -> Point {
-        Point::new().at(CALL, call).at(FILE_SIZE, Bytes(size))
-    }
-
-    #[test]
-    fn a_read_has_the_read_of_windows_as_its_counterpart() {
-        let there = Call.counterpart(&point(Operation::Read, KIB), RATE.name, System::Windows);
-        match there {
-            Some(Counterpart::Like { point: other, .. }) => {
-                assert_eq!(other, point(Operation::ReadFile, KIB));
-            }
-            found => panic!("{found:?}"),
-        }
-    }
 }

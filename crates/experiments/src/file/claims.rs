@@ -5,13 +5,13 @@ use super::rewrite_passes::{self, READ, READ_AGAIN, REWRITE, WAY, Way};
 use super::sum::{self, State};
 use super::sync::{self, Method, WriteKind};
 use super::{CHUNK_SIZE, call, phases};
-use crate::estimates::{pooled, ratio, ratios, ratios_within};
+use crate::estimates::{highest, lowest, pooled, ratio, ratios, ratios_within};
 use crate::judging::{
     ALMOST, MARGIN, about_along, decided, exceeds, extremes, larger, larger_along, larger_by,
     opposite, throughout,
 };
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
+use instrument::curve::Open;
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
@@ -21,6 +21,12 @@ pub(crate) const ALL: &[Claim] = &[
         basis: Basis::One(block_size::DESIGN.id, |results| {
             larger_is_faster(Pass::ReadWarm, results)
         }),
+    },
+    Claim {
+        key: "larger_blocks_end_up_gaining_nothing",
+        says: "From some block size on, larger blocks read a file no faster.",
+        source: "Report A, section 3",
+        basis: Basis::One(block_size::DESIGN.id, ends_in_a_plateau),
     },
     Claim {
         key: "blocks_of_512_kib_are_the_fastest",
@@ -132,6 +138,24 @@ pub(crate) const ALL: &[Claim] = &[
         }),
     },
     Claim {
+        key: "synchronous_reads_follow_one_curve",
+        says: "With writes that wait, the first and the second reading of a file larger than memory get slower \
+               and faster alike with the size of chunks.",
+        source: "Report E, section 4.1.2.2",
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            similar_trends(results, Way::CallsSync, READ, READ_AGAIN)
+        }),
+    },
+    Claim {
+        key: "mapped_reads_and_writes_follow_one_curve",
+        says: "By mmap, reading and overwriting a file larger than memory get slower and faster alike with the \
+               size of chunks.",
+        source: "Report E, section 4.1.3",
+        basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
+            similar_trends(results, Way::Mapping, READ, REWRITE)
+        }),
+    },
+    Claim {
         key: "synchronous_writes_cost_tenfold",
         says: "Writes that wait for the device cost more than ten times as much as those that do not, even \
                in the best chunks.",
@@ -200,6 +224,28 @@ fn larger_than_memory<'r>(results: &Results<'r>) -> Results<'r> {
     results.only(rewrite_passes::is_larger_than_memory)
 }
 
+/// Whether one pass takes the same multiple of another in larger chunks as in the smallest.
+fn similar_trends(
+    results: &Results<'_>,
+    way: Way,
+    pass: Metric,
+    other: Metric,
+) -> Option<Judgement> {
+    let results = larger_than_memory(results);
+    let curve = |pass| results.along(CHUNK_SIZE, pass, &[WAY.at(way)]);
+    let ratios = ratios_within(&curve(other), &curve(pass));
+    let ((_, smallest), larger) = ratios.split_first()?;
+    let changes = larger
+        .iter()
+        .map(|(chunk, ratio)| Some((*chunk, ratio.over(*smallest)?)));
+    let changes: Vec<_> = changes.collect::<Option<_>>()?;
+    about_along(1.0, ALMOST, &changes, |[least, most]| {
+        sentence!(
+            "In larger chunks, the ratio of both times is {least} to {most} as large as in the smallest."
+        )
+    })
+}
+
 /// Time by the C library's streams over that of another way, in all three passes, by chunk size. A way that waits
 /// has smaller files in small chunks, since each chunk waits.
 fn streams_over(results: &Results<'_>, way: Way) -> Option<Judgement> {
@@ -217,16 +263,8 @@ fn streams_over(results: &Results<'_>, way: Way) -> Option<Judgement> {
 
 /// The time of a KiB in one pass by one way, in the chunks that suit that way best.
 fn fastest<'r>(results: &'r Results<'_>, way: Way, pass: Metric) -> Option<&'r Estimate> {
-    let costs = results.along(CHUNK_SIZE, pass, &[WAY.at(way)]);
-    let costs = costs.into_iter().map(|(_, cost)| cost);
-    costs.min_by(|one, other| one.centre.total_cmp(&other.centre))
-}
-
-/// The block size with the highest throughput of those given.
-fn highest<'r>(
-    curve: impl Iterator<Item = (Bytes, &'r Estimate)>,
-) -> Option<(Bytes, &'r Estimate)> {
-    curve.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
+    let (_, cost) = lowest(results.along(CHUNK_SIZE, pass, &[WAY.at(way)]))?;
+    Some(cost)
 }
 
 /// A ratio within the margin of 1 means that nothing is gained.
@@ -260,6 +298,23 @@ fn larger_is_faster(pass: Pass, results: &Results<'_>) -> Option<Judgement> {
 const REPORTED_FASTEST: Bytes = Bytes(512 << 10);
 /// Report B saw no more gain in larger blocks.
 const REPORTED_ENOUGH: Bytes = Bytes(1 << 20);
+
+/// Whether the curve of reads from memory stops rising before its largest block.
+fn ends_in_a_plateau(results: &Results<'_>) -> Option<Judgement> {
+    let curve = curve(results, Pass::ReadWarm);
+    let (ruling, said) = match Curve::of(&curve, Better::Higher).plateau() {
+        Ok(Onset { from, .. }) => (
+            Ruling::Holds,
+            sentence!("Blocks larger than {from} read no faster than these."),
+        ),
+        Err(Open::Beyond(last)) => (
+            Ruling::DoesNotHold,
+            sentence!("Blocks of {last}, the largest, still read the fastest."),
+        ),
+        Err(Open::Between(..) | Open::TooFew) => return None,
+    };
+    Some(decided(ruling, said))
+}
 
 /// The best of all other blocks against the one that the report found the fastest.
 fn fastest_as_reported(results: &Results<'_>) -> Option<Judgement> {

@@ -4,11 +4,10 @@ use super::random::{self, MET};
 use super::read_ahead::{self, WINDOW};
 use super::{CHUNK_SIZE, cold_warm};
 use crate::judging::{
-    ALMOST, MARGIN, about_along, alike_along, both, decided, exceeds, extremes, is_about,
-    larger_along, opposite, throughout,
+    ALMOST, MARGIN, about_along, both, decided, exceeds, extremes, is_about, larger_along,
+    opposite, throughout,
 };
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Judgement, Ruling};
 
 /// Report E found this window of read-ahead.
 const REPORTED_WINDOW: f64 = 64.0 * 1024.0;
@@ -65,7 +64,7 @@ pub(crate) const ALL: &[Claim] = &[
             let mut ratios = random::ratios(results);
             let [from, to] = REPORTED_ALIKE;
             ratios.retain(|(chunk, _)| (from..=to).contains(chunk));
-            alike_along(ALMOST, &ratios, |[least, most]| {
+            about_along(1.0, ALMOST, &ratios, |[least, most]| {
                 sentence!(
                     "In chunks of {from} to {to}, reading in order is {least} to {most} as fast as at \
                      random."

@@ -3,15 +3,13 @@
 use super::page_cache::{CacheMetrics, Chiller};
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
-    whole_blocks,
+    BLOCK_SIZE, By, FILE_SIZE, MOST_BYTES_PER_SECOND, like, of_file, powers, room, whole_blocks,
 };
 use crate::estimates::{found, grade, ratio_within, ratios_within, side_by_side};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::prelude::*;
-use instrument::claim::Ruling;
-use instrument::curve::{Onset, crossover};
+use instrument::curve::crossover;
 use instrument::figure::Mark;
 use instrument::statistics::Interval;
 
@@ -116,19 +114,15 @@ impl Experiment for ColdWarm {
         let block = buffer.as_mut_slice();
         let mut chiller = Chiller::new(&file)?;
         let can_be_cold = chiller.can_chill(&mut file)?;
-        let mut cold =
-            |metric, sampler: &mut Sampler<'_>, file: &mut ScratchFile, block: &mut [u8]| {
-                let pass = (metric, len as f64);
-                OF_COLD.of_cold_passes(sampler, pass, (&mut chiller, file), |file| {
-                    file.read_through(block)
-                })
-            };
-        if can_be_cold {
-            cold(COLD, sampler, &mut file, block)?;
-        }
-        warm(sampler, &file, block)?;
-        if can_be_cold {
-            cold(COLD_AGAIN, sampler, &mut file, block)?;
+        for metric in [COLD, WARM, COLD_AGAIN] {
+            if metric == WARM {
+                let mut walk = Walk::new(&file);
+                let metrics = [(WARM, block_size as f64)];
+                OF_WARM.of_legs(sampler, &metrics, &file, |blocks| walk.read(blocks, block))?;
+            } else if can_be_cold {
+                let (pass, cold) = ((metric, len as f64), (&mut chiller, &mut file));
+                OF_COLD.of_cold_passes(sampler, pass, cold, |file| file.read_through(block))?;
+            }
         }
         chiller.remark_on(sampler)
     }
@@ -148,16 +142,6 @@ impl Experiment for ColdWarm {
             ..curves("throughput", "Reading a file, cold and warm", axes, lines)
         }]
     }
-}
-
-fn warm(
-    sampler: &mut Sampler<'_>,
-    file: &ScratchFile,
-    block: &mut [u8],
-) -> Result<(), MeasureError> {
-    let mut walk = Walk::new(file);
-    let metrics = [(WARM, block.len() as f64)];
-    OF_WARM.of_legs(sampler, &metrics, file, |blocks| walk.read(blocks, block))
 }
 
 fn file_size(setting: &Setting) -> u64 {

@@ -87,7 +87,7 @@ impl Experiment for GroupCommit {
             let commit = |_| (0..commits).for_each(|_| log.commit());
             start_together(writers as usize, || (), commit)
                 .map_err(MeasureError::system("start a thread"))?;
-            log.outcome()
+            log.failure.outcome()
         })
     }
 
@@ -140,7 +140,7 @@ impl Log {
         })
     }
 
-    /// Writes the next block and waits until it is safe. A failure is kept for [`Log::outcome`].
+    /// Writes the next block and waits until it is safe. A failure is kept.
     fn commit(&self) {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         let offset = number * BLOCK_BYTES % FILE_BYTES;
@@ -181,10 +181,6 @@ impl Log {
             state.safe = covered;
         }
         Ok(())
-    }
-
-    fn outcome(&self) -> Result<(), MeasureError> {
-        self.failure.outcome()
     }
 }
 
@@ -227,7 +223,7 @@ mod tests {
         let scratch = scratch();
         let log = Log::make(&scratch.path().join("log"), Wait::Shared).expect("there is room");
         start_together(8, || (), |_| (0..20).for_each(|_| log.commit())).expect("threads");
-        log.outcome().expect("there is room");
+        log.failure.outcome().expect("there is room");
         let state = log.state.lock();
         assert_eq!((state.written, state.safe), (160, 160));
         assert!(!state.is_waiting);

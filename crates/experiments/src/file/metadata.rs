@@ -1,7 +1,7 @@
 //! `file.metadata`: the cost of creating, looking up, opening, renaming and removing files.
 
-use super::{By, by_profile, like};
-use crate::estimates::{found, grade, known, ratio, time_ns};
+use super::{By, like};
+use crate::estimates::{found, grade, of_values, ratio, time_ns};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::fresh_place::FreshPlace;
 use crate::prelude::*;
@@ -110,25 +110,18 @@ impl Experiment for Metadata {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let title = "Operations on files by their number";
         let axes = (FILES, logarithmic("operations", Unit::OperationsPerSecond));
-        let lines = OPERATIONS.map(|operation| (operation, operation.name));
-        vec![curves(
-            "rates",
-            title,
-            axes,
-            lines_of(results, FILES, lines),
-        )]
+        let operations = OPERATIONS.map(|operation| (operation, operation.name));
+        let lines = lines_of(results, FILES, operations);
+        vec![curves("rates", title, axes, lines)]
     }
 }
 
 fn numbers(setting: &Setting) -> &'static [u64] {
-    by_profile(
-        setting.profile,
-        [
-            &[10, 100, 1000],
-            &[10, 100, 1000, 10_000, 50_000],
-            &[10, 100, 1000, 10_000, 100_000, 500_000],
-        ],
-    )
+    match setting.profile {
+        Profile::Quick => &[10, 100, 1000],
+        Profile::Standard => &[10, 100, 1000, 10_000, 50_000],
+        Profile::Thorough => &[10, 100, 1000, 10_000, 100_000, 500_000],
+    }
 }
 
 /// Does one operation on every file, and times it in pieces of one length. Files that are left over
@@ -162,8 +155,7 @@ fn making(results: &Results) -> Option<Finding> {
         "In a directory of {files} files, creating a file takes {create}, unlink {unlink} and stat \
          {stat}."
     );
-    let grade = known(&[&create, &unlink, &stat]);
-    Some(Finding::new("making", said).graded(grade).weighing(0.4))
+    Some(of_values("making", said, [create, unlink, stat]).weighing(0.4))
 }
 
 /// The operation that loses most from the smallest well-filled directory to the fullest, if one loses.

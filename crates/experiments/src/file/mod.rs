@@ -29,10 +29,7 @@ pub use remote::RemoteDirectory;
 
 pub(crate) use crate::planning::{by_profile, powers};
 
-use crate::estimates::ratios;
 use crate::prelude::*;
-use instrument::experiment::Experiment;
-use instrument::plan::Setting;
 use platform::memory::{Mapping, PageSize};
 use platform::storage::Storage;
 
@@ -70,23 +67,6 @@ fn whole_blocks(file_size: u64, block_size: u64) -> Result<(), MeasureError> {
         Bytes(file_size),
         Bytes(block_size)
     )))
-}
-
-/// One curve over the other at the smallest and at the largest size of `usual`, one of the two; `None`
-/// unless both have them.
-fn ratios_at_ends(
-    one: &[(Bytes, &Estimate)],
-    other: &[(Bytes, &Estimate)],
-    usual: &[(Bytes, &Estimate)],
-) -> Option<[(Bytes, Quantity); 2]> {
-    let ratios = ratios(one, other);
-    let at = |size| {
-        ratios
-            .iter()
-            .find(|(measured, _)| *measured == size)
-            .copied()
-    };
-    Some([at(usual.first()?.0)?, at(usual.last()?.0)?])
 }
 
 /// For `map_err`: an error of the crate `files` as one of a measurement.
@@ -170,9 +150,6 @@ fn buffer(bytes: usize) -> Result<Mapping, MeasureError> {
     buffer.populate()?;
     Ok(buffer)
 }
-
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
 
 /// A smaller file ends before a cold read reaches its steady speed.
 const SMALLEST_FILE: u64 = 8 * MIB;

@@ -135,7 +135,7 @@ impl SeenFromStorage {
 }
 
 /// Brings the whole file into the page cache, in large pages as far as the kernel has them. Returns
-/// its share there, next to 1; `None` where the system does not report it, and the file is read once.
+/// its share there, nearly 1; `None` where the system does not report it, and the file is read once.
 ///
 /// If some of it is missing, all of it is evicted and read in again. Kernels evict pages that nobody
 /// used for a while, and a page that is read back by itself stays small. A file in small pages is
@@ -264,40 +264,24 @@ impl Chiller {
     /// # Errors
     /// If the system does not report what is in memory, and passes read too little from storage.
     pub(crate) fn remark_on(&mut self, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        if let Some((_, None)) = self.last {
-            self.verify()?;
+        if let Some(reason) = &self.obstacle {
+            sampler.remark(format!("not read cold: {reason}"));
         }
-        if let Some(remark) = self.remark() {
-            sampler.remark(remark);
-        }
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<(), MeasureError> {
+        let Some((way, method)) = self.last else {
+            return Ok(());
+        };
         let share = self.seen.share_of(self.file_bytes as f64);
         let share = share.unwrap_or(0.0);
-        if share >= NEARLY_ALL {
-            return Ok(());
+        if method.is_none() && share < NEARLY_ALL {
+            return Err(MeasureError::Disturbed(format!(
+                "the file was not cold: only {:.0} % of it was read from storage",
+                100.0 * share
+            )));
         }
-        Err(MeasureError::Disturbed(format!(
-            "the file was not cold: only {:.0} % of it was read from storage",
-            100.0 * share
-        )))
-    }
-
-    fn remark(&self) -> Option<String> {
-        if let Some(reason) = &self.obstacle {
-            return Some(format!("not read cold: {reason}"));
-        }
-        let (way, method) = self.last?;
+        let (storage, hypervisor) = (&self.storage, hypervisor());
         let below = self.below.as_ref().map(|below| below.is_cold);
-        Some(remark(
-            way,
-            method,
-            &self.storage,
-            below,
-            hypervisor().as_deref(),
-        ))
+        sampler.remark(remark(way, method, storage, below, hypervisor.as_deref()));
+        Ok(())
     }
 }
 

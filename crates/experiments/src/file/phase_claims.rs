@@ -5,14 +5,12 @@ use super::phases::{self, BUFFER_SIZE, LOOP, MAP, MAP_LOOP, READ, UNMAP, WRITE};
 use super::remote::{self, Location};
 use super::rewrite_passes::{self, READ as READ_PASS, READ_AGAIN, REWRITE, WAY, Way};
 use super::{CHUNK_SIZE, THROUGHPUT};
-use crate::estimates::{pooled, ratio, ratios, ratios_within};
+use crate::estimates::{highest, lowest, pooled, ratio, ratios, ratios_within};
 use crate::judging::{
-    ALMOST, MARGIN, a_little, about_along, alike_along, both, decided, exceeds, larger,
-    larger_along, larger_by,
+    ALMOST, MARGIN, a_little, about_along, both, decided, exceeds, larger, larger_along, larger_by,
 };
 use crate::memory::hierarchy::last_bytes;
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Judgement};
 
 /// Report E's figures differ by ten times; twice is much as well.
 const MUCH: f64 = 2.0;
@@ -71,7 +69,7 @@ pub(crate) const ALL: &[Claim] = &[
         basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
             let of = |pass| passes(results, pass, Way::StdioUnbuffered, Way::Stdio);
             let ratios = pooled([READ_PASS, READ_AGAIN].map(of));
-            alike_along(ALMOST, &ratios, |[least, most]| {
+            about_along(1.0, ALMOST, &ratios, |[least, most]| {
                 sentence!(
                     "Without the buffer, a file is read in {least} to {most} the time, the first time \
                      and again."
@@ -85,7 +83,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 4.1.1.2",
         basis: Basis::One(rewrite_passes::DESIGN.id, |results| {
             let ratios = smallest_over(results, READ_PASS)?;
-            alike_along(ALMOST, &ratios, |[least, most]| {
+            about_along(1.0, ALMOST, &ratios, |[least, most]| {
                 sentence!("Larger chunks are read {least} to {most} as fast as the smallest.")
             })
         }),
@@ -178,14 +176,8 @@ fn smallest_over(results: &Results<'_>, pass: Metric) -> Option<Vec<(Bytes, Quan
 fn cheaper_below_the_cache(results: &Results<'_>) -> Option<Judgement> {
     let cache = Bytes(last_bytes(results.machine));
     let curve = results.along(BUFFER_SIZE, READ, &[]);
-    let (below, beyond): (Vec<_>, Vec<_>) = curve.iter().partition(|(size, _)| *size <= cache);
-    let by_time = |one: &&&(Bytes, &Estimate), other: &&&(Bytes, &Estimate)| {
-        one.1.centre.total_cmp(&other.1.centre)
-    };
-    let ((small, other), (large, one)) = (
-        below.iter().max_by(by_time)?,
-        beyond.iter().min_by(by_time)?,
-    );
+    let (below, beyond): (Vec<_>, Vec<_>) = curve.into_iter().partition(|(size, _)| *size <= cache);
+    let ((small, other), (large, one)) = (highest(below)?, lowest(beyond)?);
     larger_by(MUCH, one, other, |ratio| {
         sentence!(
             "A KiB takes at least {one} in larger buffers, best of {large}, and at most {other} in smaller \
@@ -212,7 +204,7 @@ fn peak_below_the_cache(results: &Results<'_>, way: Way) -> Option<Judgement> {
     }
     let best = |wanted: bool| {
         let there = curve.iter().filter(|(chunk, _)| is_below(*chunk) == wanted);
-        there.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
+        lowest(there.copied())
     };
     let ((near, other), (elsewhere, one)) = (best(true)?, best(false)?);
     larger(one, other, |ratio| {

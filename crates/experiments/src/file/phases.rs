@@ -2,12 +2,10 @@
 
 use super::rewrite_passes::{map_part, move_on};
 use super::scratch_file::ScratchFile;
-use super::{By, FILE_SIZE, KIB, MIB, by_profile, like, of_file, page_cache, powers, whole_blocks};
-use crate::estimates::{by_ratio, grade, known, part, ratio, ratio_within};
+use super::{By, FILE_SIZE, by_profile, like, of_file, page_cache, powers, whole_blocks};
+use crate::estimates::{by_ratio, found, grade, of_values, part, ratio, ratio_within};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::prelude::*;
-use instrument::curve::Curve;
-use instrument::definition::Better;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -158,12 +156,11 @@ impl Experiment for PhaseByPhase {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let found = [
+        found([
             without_waiting(results),
             best_buffer(results),
             shares(results),
-        ];
-        found.into_iter().flatten().collect()
+        ])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -219,8 +216,7 @@ fn shares(results: &Results) -> Option<Finding> {
         "A file that is changed through mappings of 4 KiB spends {map} of the time in mmap, {change} in \
          the loop with its page fault and {unmap} in munmap: map larger parts."
     );
-    let finding = Finding::new("shares_mapping", said).graded(known(&[&map, &change, &unmap]));
-    Some(finding.weighing(0.35))
+    Some(of_values("shares_mapping", said, [map, change, unmap]).weighing(0.35))
 }
 
 /// The mapping looks so fast because it does not wait.

@@ -2,18 +2,14 @@
 
 use super::page_cache::{CacheMetrics, Chiller};
 use super::scratch_file::ScratchFile;
-use super::{
-    By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, like, of_file, powers, room,
-};
-use crate::estimates::{by_ratio, grade, ratios_within, time_ns};
+use super::{By, CHUNK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, like, of_file, powers, room};
+use crate::estimates::{by_ratio, found, grade, ratios_within, time_ns};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::below_from;
 use crate::listing::{LISTING, NAMED, is_listed};
 use crate::prelude::*;
-use instrument::curve::{Onset, Open};
 use instrument::figure::Mark;
-use instrument::statistics::random::Random;
 use platform::block_io::read_exact_at;
 use platform::file::{OpenMode, open_read_write};
 use std::io::{Read, Seek, SeekFrom};
@@ -92,28 +88,30 @@ impl Experiment for InRandomOrder {
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
         let results = &results.without(LISTING);
-        [smallest_chunk(results), meeting(results)]
-            .into_iter()
-            .flatten()
-            .collect()
+        found([smallest_chunk(results), meeting(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let results = &results.without(LISTING);
-        let met = met_from(&ratios(results));
+        let met = below_from(&ratios(results), MET);
         let met = met.map(|onset| Mark::found("order no longer matters", onset));
         let title = "Reading a cold file in order and in random order";
-        let axes = (CHUNK_SIZE, logarithmic("throughput", Unit::BytesPerSecond));
-        let orders = [(SEQUENTIAL, "in order"), (RANDOM, "random")];
-        vec![Figure {
-            marks: met.into_iter().collect(),
-            ..curves(
-                "throughput",
-                title,
-                axes,
-                lines_of(results, CHUNK_SIZE, orders),
-            )
-        }]
+        vec![both_orders(results, title, met.ok())]
+    }
+}
+
+/// Reading in order and in random order, by chunk size, and the mark of the size at which they meet.
+pub(super) fn both_orders(results: &Results, title: &str, met: Option<Mark>) -> Figure {
+    let axes = (CHUNK_SIZE, logarithmic("throughput", Unit::BytesPerSecond));
+    let orders = [(SEQUENTIAL, "in order"), (RANDOM, "random")];
+    Figure {
+        marks: met.into_iter().collect(),
+        ..curves(
+            "throughput",
+            title,
+            axes,
+            lines_of(results, CHUNK_SIZE, orders),
+        )
     }
 }
 
@@ -139,7 +137,7 @@ fn smallest_chunk(results: &Results) -> Option<Finding> {
 fn meeting(results: &Results) -> Option<Finding> {
     let ratios = ratios(results);
     let (largest, times) = *ratios.last()?;
-    let (said, grade) = match (met_from(&ratios), grade(&times, MET)) {
+    let (said, grade) = match (below_from(&ratios, MET), grade(&times, MET)) {
         (Ok(onset), _) => (
             sentence!(
                 "From chunks of {met} on, the order in which an uncached file is read hardly matters: in \
@@ -158,11 +156,6 @@ fn meeting(results: &Results) -> Option<Finding> {
         ),
     };
     Some(Finding::new("meeting", said).graded(grade).weighing(0.5))
-}
-
-/// The size from which on reading in order gains less than [`MET`].
-fn met_from(ratios: &[(Bytes, Quantity)]) -> Result<Onset<Bytes>, Open<Bytes>> {
-    below_from(ratios, MET)
 }
 
 pub(super) const SEQUENTIAL: Metric =

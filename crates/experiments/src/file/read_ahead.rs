@@ -3,13 +3,12 @@
 use super::page_cache::Chiller;
 use super::random::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
 use super::scratch_file::ScratchFile;
-use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, of_file, powers, room};
-use crate::estimates::known;
+use super::{By, CHUNK_SIZE, FILE_SIZE, by_profile, like, of_file, powers, room};
+use crate::estimates::{found, of_values};
 use crate::figures::{curves, lines_of, logarithmic};
 use crate::file;
 use crate::judging::{MARGIN, below_from};
 use crate::prelude::*;
-use instrument::curve::{Onset, Open};
 use instrument::figure::Mark;
 use platform::block_io::read_exact_at;
 use platform::file::{reports_residency, residency};
@@ -118,39 +117,25 @@ impl Experiment for ReadAhead {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        [ahead(results), lone(results)]
-            .into_iter()
-            .flatten()
-            .collect()
+        found([ahead(results), lone(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let met = crossing(&random::ratios(results));
+        // Where reading in random order is as fast as in order.
+        let met = below_from(&random::ratios(results), 1.0 + MARGIN);
         let met = met.map(|onset| Mark::found("window, by time", onset));
-        let throughput = (CHUNK_SIZE, logarithmic("throughput", Unit::BytesPerSecond));
-        let orders = [(SEQUENTIAL, "in order"), (RANDOM, "random")];
+        let title = "Reading a cold file in fine chunks";
+        let axes = (CHUNK_SIZE, logarithmic("in memory", Unit::Bytes));
         let pages = [
             (AHEAD, "ahead of a reader in order"),
             (FIRST, "by one read at the start"),
             (LONE, "by one read in the middle"),
             (STATED, "window, as stated"),
         ];
+        let pages = lines_of(results, CHUNK_SIZE, pages);
         vec![
-            Figure {
-                marks: met.into_iter().collect(),
-                ..curves(
-                    "throughput",
-                    "Reading a cold file in fine chunks",
-                    throughput,
-                    lines_of(results, CHUNK_SIZE, orders),
-                )
-            },
-            curves(
-                "pages",
-                "What the kernel brings into memory",
-                (CHUNK_SIZE, logarithmic("in memory", Unit::Bytes)),
-                lines_of(results, CHUNK_SIZE, pages),
-            ),
+            random::both_orders(results, title, met.ok()),
+            curves("pages", "What the kernel brings into memory", axes, pages),
         ]
     }
 }
@@ -179,13 +164,7 @@ fn ahead(results: &Results) -> Option<Finding> {
     let said = sentence!(
         "The kernel reads up to {ahead} ahead of a program that reads a file in order{window}."
     );
-    let grade = known(&[&ahead.quantity()]);
-    Some(Finding::new("ahead", said).graded(grade).weighing(0.85))
-}
-
-/// The chunk size from which on reading in random order is as fast as in order, but for [`MARGIN`].
-fn crossing(ratios: &[(Bytes, Quantity)]) -> Result<Onset<Bytes>, Open<Bytes>> {
-    below_from(ratios, 1.0 + MARGIN)
+    Some(of_values("ahead", said, [ahead]).weighing(0.85))
 }
 
 fn lone(results: &Results) -> Option<Finding> {
@@ -195,9 +174,8 @@ fn lone(results: &Results) -> Option<Finding> {
         "A single read of {chunk} brings {first} into the page cache at the start of a file and {lone} \
          in its middle."
     );
-    let grade = known(&[&first.quantity(), &lone.quantity()]);
     let reads_more = first.centre > lone.centre;
-    reads_more.then(|| Finding::new("lone", said).graded(grade).weighing(0.4))
+    reads_more.then(|| of_values("lone", said, [first, lone]).weighing(0.4))
 }
 
 /// The file in which pages are counted holds this many windows: the kernel grows to its full window

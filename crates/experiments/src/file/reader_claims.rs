@@ -3,10 +3,9 @@
 use super::against_dd::{self, Program, Work};
 use super::engine::{self, Through, best_queue};
 use super::sum::{self, Method, State, best_two, whole_and_small};
-use crate::estimates::{pooled, ratios};
-use crate::judging::{ALMOST, MARGIN, about, alike, both, decided, exceeds, larger, larger_along};
+use crate::estimates::{pooled, ratios, value_at};
+use crate::judging::{ALMOST, MARGIN, about, both, decided, exceeds, larger, larger_along};
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Judgement};
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
@@ -70,12 +69,10 @@ pub(crate) const ALL: &[Claim] = &[
         says: "dd and a program of one's own copy a file in almost the same time.",
         source: "Report B, section 2: 50.35 s by dd and 49.32 s by its own, in blocks of 4096 bytes",
         basis: Basis::One(against_dd::DESIGN.id, |results| {
-            let copied = |program| {
-                let mut curve = against_dd::curve(results, Work::Copy, program).into_iter();
-                curve.find_map(|(block, rate)| (block == REPORTED_BLOCK).then_some(rate))
-            };
+            let curve = |program| against_dd::curve(results, Work::Copy, program);
+            let copied = |program| value_at(&curve(program), REPORTED_BLOCK);
             let (one, other) = (copied(Program::Dd)?, copied(Program::Ours)?);
-            alike(ALMOST, one, other, |ratio| {
+            about(1.0, ALMOST, one, other, |ratio| {
                 sentence!(
                     "In blocks of {block}, dd copies {one} and oscope's plain read and write {other}: \
                      {ratio}.",

@@ -1,6 +1,6 @@
 //! `file.remote`: a directory on another machine against one on this.
 
-use super::{CHUNK_SIZE, KIB, MIB, THROUGHPUT, by_profile};
+use super::{CHUNK_SIZE, THROUGHPUT, by_profile, powers};
 use crate::estimates::{certain_if, found, grade, ratio};
 use crate::figures::{curves, lines, logarithmic};
 use crate::lines::{bytes_in, line_through, values};
@@ -75,32 +75,17 @@ impl Experiment for Remote {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let sizes: &[u64] = by_profile(
-            setting.profile,
-            [
-                &[64, KIB, 16 * KIB, 128 * KIB, MIB],
-                &[64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB],
-                &[
-                    64,
-                    256,
-                    KIB,
-                    4 * KIB,
-                    16 * KIB,
-                    64 * KIB,
-                    256 * KIB,
-                    MIB,
-                    4 * MIB,
-                ],
-            ],
-        );
+        let sizes = match setting.profile {
+            Profile::Quick => vec![64, KIB, 16 * KIB, 128 * KIB, MIB],
+            Profile::Standard => powers(64, MIB).step_by(2).collect(),
+            Profile::Thorough => powers(64, 4 * MIB).step_by(2).collect(),
+        };
         let places = [Point::new()].by(PLACE, Location::ALL);
-        places.by(CHUNK_SIZE, sizes.iter().copied().map(Bytes))
+        places.by(CHUNK_SIZE, sizes.into_iter().map(Bytes))
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
-        let is_remote = point
-            .level(PLACE)
-            .is_ok_and(|place| place == Location::Remote);
+        let is_remote = point.level(PLACE) == Ok(Location::Remote);
         is_remote.then_some(Component::Network)
     }
 
@@ -143,12 +128,8 @@ impl Experiment for Remote {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let figure = |metric: Metric, title, axis| {
             let axes = (CHUNK_SIZE, logarithmic(axis, metric.unit));
-            curves(
-                metric,
-                title,
-                axes,
-                lines(results, metric, CHUNK_SIZE, PLACE, &[]),
-            )
+            let lines = lines(results, metric, CHUNK_SIZE, PLACE, &[]);
+            curves(metric, title, axes, lines)
         };
         vec![
             figure(WRITE, "Time of a write that waits", "time"),
@@ -159,7 +140,7 @@ impl Experiment for Remote {
 
 /// The directory on another machine.
 fn remote(sampler: &Sampler<'_>) -> Result<PathBuf, MeasureError> {
-    let none = || MeasureError::Unsupported("the run has no directory on another machine".into());
+    let none = || unsupported("the run has no directory on another machine");
     let RemoteDirectory(directory) = sampler.given()?.ok_or_else(none)?;
     Ok(directory)
 }

@@ -37,6 +37,15 @@ impl ScratchFile {
         })
     }
 
+    /// Makes an empty file, to be written up to `len`.
+    pub(super) fn make_empty(path: &Path, len: u64) -> Result<Self, MeasureError> {
+        Ok(Self {
+            file: create(path, OpenMode::Plain)?,
+            path: path.to_owned(),
+            len,
+        })
+    }
+
     /// Closes the file after all of it is on the device, does something at its path, and opens it again, at its
     /// start.
     pub(super) fn while_closed<T>(
@@ -100,33 +109,6 @@ impl ScratchFile {
     pub(crate) fn read_in(&self) -> Result<(), MeasureError> {
         self.wind_back()?;
         self.read_through(&mut vec![0; CHUNK])
-    }
-}
-
-/// A file that is empty at first. Dropping this removes it.
-pub(super) struct NewFile(ScratchFile);
-
-impl NewFile {
-    /// Creates the file, to be written up to `len`.
-    pub(super) fn make(path: &Path, len: u64) -> Result<Self, MeasureError> {
-        let file = create(path, OpenMode::Plain)?;
-        Ok(Self(ScratchFile {
-            file,
-            path: path.to_owned(),
-            len,
-        }))
-    }
-
-    /// Writes the whole file, one call for each block.
-    pub(super) fn write_through(&self, block: &[u8]) -> Result<(), MeasureError> {
-        self.0.write_through(block)
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        // The run removes its scratch directory at its end, with all files in it.
-        drop(fs::remove_file(&self.0.path));
     }
 }
 
@@ -260,19 +242,6 @@ mod tests {
         file.while_closed(|_| Err::<(), _>(refused)).unwrap_err();
         file.wind_back().expect("a file has a position");
         file.read_through(&mut [0; 4096]).expect("it is there");
-    }
-
-    #[test]
-    fn a_new_file_begins_empty_and_leaves_nothing() {
-        let (scratch, path) = place();
-        fs::write(&path, "what a killed process left").expect("there is room");
-        let file = NewFile::make(&path, LEN).expect("there is room");
-        assert_eq!(fs::metadata(&path).expect("it is there").len(), 0);
-        file.write_through(&vec![7; 1000]).expect("there is room");
-        assert_eq!(fs::read(&path).expect("it is there"), vec![7; LEN as usize]);
-        drop(file);
-        let left = fs::read_dir(scratch.path()).expect("it is there");
-        assert_eq!(left.count(), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::page_cache::CacheMetrics;
 use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like, room,
+    BLOCK_SIZE, By, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like, room,
 };
 use crate::estimates::{grade, time_ns};
 use crate::figures::curves;
@@ -48,16 +48,12 @@ impl Experiment for SizeForATime {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let blocks: &[u64] = by_profile(
-            setting.profile,
-            [
-                &[128, 4 * KIB, 128 * KIB],
-                &[1 << 7, 512, 4 * KIB, 32 * KIB, 128 * KIB, MIB],
-                &[1 << 6, 1 << 7, 512, KIB, 4 * KIB, 32 * KIB, 128 * KIB, MIB],
-            ],
-        );
-        let step = by_profile(setting.profile, [4, 2, 2]);
-        let steps = by_profile(setting.profile, [3, 5, 6]);
+        let blocks: &[u64] = match setting.profile {
+            Profile::Quick => &[128, 4 * KIB, 128 * KIB],
+            Profile::Standard => &[128, 512, 4 * KIB, 32 * KIB, 128 * KIB, MIB],
+            Profile::Thorough => &[64, 128, 512, KIB, 4 * KIB, 32 * KIB, 128 * KIB, MIB],
+        };
+        let (step, steps) = by_profile(setting.profile, [(4, 3), (2, 5), (2, 6)]);
         let sizes = (0..steps).rev();
         let sizes = sizes.map(|exponent| Bytes(largest(setting) / u64::pow(step, exponent)));
         let blocks = [Point::new()].by(BLOCK_SIZE, blocks.iter().copied().map(Bytes));

@@ -1,11 +1,9 @@
 //! `file.sync`: the cost of a write that waits until it is on the device.
 
 use super::{By, like};
-use crate::estimates::{by_ratio, found, grade, known, ratio};
+use crate::estimates::{by_ratio, found, grade, of_values, ratio};
 use crate::figures::{bars, lines, logarithmic};
 use crate::prelude::*;
-use instrument::curve::Curve;
-use instrument::definition::Better;
 use platform::file::{OpenMode, create, open_read_write};
 use platform::storage::Storage;
 use std::fs::File;
@@ -104,12 +102,8 @@ impl Experiment for WaitingWrites {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let title = "Time of a write of 4 KiB that waits for the device";
         let axes = (METHOD, logarithmic("median", Unit::Nanoseconds));
-        vec![bars(
-            LATENCY,
-            title,
-            axes,
-            lines(results, LATENCY, METHOD, PLACE, &[]),
-        )]
+        let lines = lines(results, LATENCY, METHOD, PLACE, &[]);
+        vec![bars(LATENCY, title, axes, lines)]
     }
 }
 
@@ -186,9 +180,8 @@ fn safe_write(results: &Results) -> Option<Finding> {
         Sentence::default()
     };
     let said = sentence!("A write of 4 KiB and its fsync take {median}{rare}.");
-    let grade = known(&[&median.quantity()]);
-    let finding = Finding::new("safe_write", said).with_number("p99", p99);
-    Some(finding.graded(grade).weighing(0.75))
+    let finding = of_values("safe_write", said, [median]).with_number("p99", p99);
+    Some(finding.weighing(0.75))
 }
 
 /// The fastest way for blocks that exist, if it is faster than fsync.

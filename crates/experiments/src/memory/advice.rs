@@ -8,19 +8,11 @@ use crate::listing::LISTING;
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
 use instrument::advice::{Action, Advice, Audience, Rule};
-use instrument::claim::{Basis, Evidence, Ruling};
-use instrument::point::LevelOf;
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const LATENCY: &str = "memory.latency";
 const SUBLOOP: &str = "memory.subloop";
 const TLB: &str = "memory.tlb";
-
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-enum PagesFor {
-    Huge,
-    Base,
-}
 
 pub(crate) const ALL: &[Rule] = &[
     Rule {
@@ -121,41 +113,10 @@ fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
     let (results, [usual, other], said, conditions) =
         by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
     let ways = Ways::new(results, usual, other);
-    let advice = ways.advised(PagesFor::Huge.level(), PagesFor::Base.level(), said)?;
+    let advice = ways.advised("huge", "base", said)?;
     let because = advice.because.clone();
     Some(Advice {
         because: because.about(GAIN_FROM_HUGE_PAGES, ways.gain()?, conditions),
         ..advice
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::find;
-    use crate::made_up::{machine, measured, results};
-    use crate::memory::MIB;
-    use crate::memory::bandwidth::{self, Backing};
-    use crate::memory::pages::made_up::{BASE, HUGE};
-
-    #[test]
-    fn loads_at_random_addresses_decide_on_pages_before_reads_in_order() {
-        let [tlb, bandwidth] = [TLB, BANDWIDTH].map(|id| find(id).expect("it exists").definition());
-        let places = [(BASE, 6.0), (HUGE, 4.0)].map(|(pages, load)| {
-            let point = Point::new().at(tlb::STRIDES, Count(1 << 14));
-            measured(point.at(tlb::PAGES, pages), &[(tlb::LOAD, load)])
-        });
-        let blocks = [(BASE, 9e9), (HUGE, 18e9)].map(|(pages, read)| {
-            let point = Point::new().at(bandwidth::BLOCK_SIZE, Bytes(256 * MIB));
-            let point = point.at(bandwidth::PAGES, Backing::Pages(pages));
-            measured(point, &[(bandwidth::READ, read)])
-        });
-        let machine = machine();
-        let results = [
-            results(&bandwidth, &machine, blocks.to_vec()),
-            results(&tlb, &machine, places.to_vec()),
-        ];
-        let gain = pages(&Evidence::new(&results)).and_then(|advice| advice.gain);
-        assert!((gain.expect("it is decided").value - 1.5).abs() < 0.01);
-    }
 }

@@ -2,15 +2,15 @@
 
 use super::bandwidth::{READ, WRITE, curve};
 use super::footprint;
+use super::loaded;
 use super::pages::Pages;
-use crate::estimates::{ratio, ratios};
+use crate::estimates::{ratio, ratios, value_at};
 use crate::judging::{
-    ALMOST, about, alike, decided, exceeds, extremes, larger_along, larger_by, throughout,
+    ALMOST, about, decided, exceeds, extremes, larger_along, larger_by, throughout,
 };
 use crate::listing::{LISTING, listed};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Judgement, Ruling};
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const FOOTPRINT: &str = "memory.footprint";
@@ -71,7 +71,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 7.1, Figures 34 and 35",
         basis: Basis::One(FOOTPRINT, |results| {
             let (one, other) = ends_of_footprint(results, 0)?;
-            alike(GAP, one, other, |ratio| {
+            about(1.0, GAP, one, other, |ratio| {
                 sentence!(
                     "Without optimisation, the smallest block is written at {one} and one of twice \
                      the cache at {other}: {ratio}."
@@ -84,6 +84,34 @@ pub(crate) const ALL: &[Claim] = &[
         says: "Compiled with any level of optimisation, a loop writes faster into the cache than beyond it.",
         source: "Report E, section 7.1, Figures 34 and 35",
         basis: Basis::One(FOOTPRINT, gap_is_seen),
+    },
+    Claim {
+        key: "half_of_the_bandwidth_leaves_latency_alone",
+        says: "While other processors use half of the memory bandwidth, a load from memory takes about as \
+               long as while they use none.",
+        source: "folklore",
+        basis: Basis::One(loaded::ID, |results| {
+            let (loaded, idle) = (loaded::latency(results, 50)?, loaded::latency(results, 0)?);
+            about(1.0, ALMOST, loaded, idle, |ratio| {
+                sentence!(
+                    "A load takes {loaded} with half of the bandwidth in use and {idle} with none: {ratio} as long."
+                )
+            })
+        }),
+    },
+    Claim {
+        key: "full_bandwidth_doubles_latency",
+        says: "While other processors use all of the memory bandwidth, a load from memory takes more than \
+               twice as long as while they use none.",
+        source: "folklore; the authors of the Mess benchmark (2024) saw 85 to 130 ns idle, 200 to 600 ns saturated",
+        basis: Basis::One(loaded::ID, |results| {
+            let (loaded, idle) = (loaded::latency(results, 100)?, loaded::latency(results, 0)?);
+            larger_by(2.0, loaded, idle, |ratio| {
+                sentence!(
+                    "A load takes {loaded} with all of the bandwidth in use and {idle} with none: {ratio} as long."
+                )
+            })
+        }),
     },
 ];
 
@@ -144,11 +172,7 @@ fn of_cache_and_memory(
         .iter()
         .find_map(|results| {
             let curve = rates(results, metric)?;
-            let at = |size: Bytes| {
-                let found = curve.iter().find(|(block, _)| *block == size);
-                found.map(|(_, rate)| *rate)
-            };
-            judge(at(IN_CACHE)?, at(IN_MEMORY)?)
+            judge(value_at(&curve, IN_CACHE)?, value_at(&curve, IN_MEMORY)?)
         })
 }
 

@@ -1,11 +1,11 @@
 //! `memory.copy`: the speed at which one core copies memory, by size and by method.
 
-use super::{KIB, MIB, SHARE_OF_MEMORY, hierarchy, of_block, of_library};
-use crate::estimates::{by_ratio, ratio};
+use super::{SHARE_OF_MEMORY, hierarchy, of_block, of_library};
+use crate::estimates::{by_ratio, highest, ratio};
 use crate::figures::{curves, lines, logarithmic};
 use crate::planning::powers;
 use crate::prelude::*;
-use kernels::CopyMethod;
+use kernels::{COPY_METHODS, CopyMethod};
 use platform::memory::{Mapping, PageSize};
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block si
 const METHOD: AxisOf<Method> = AxisOf::new("method", "method");
 const COPY: Metric = Metric::bandwidth("copy", "copy").bounded(MOST_BYTES_PER_SECOND);
 
-/// The methods of [`CopyMethod`], whether this processor has them or not.
+/// The methods of [`COPY_METHODS`], whether this processor has them or not.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     /// Every processor has it; the others are compared with it.
@@ -46,9 +46,11 @@ const DESIGN: Design = Design {
 };
 
 impl Method {
-    /// The method itself, if this processor has it.
+    /// The copy itself, if this processor has it.
     fn here(self) -> Option<CopyMethod> {
-        CopyMethod::called(self.name())
+        let mut methods = COPY_METHODS.iter();
+        let (_, copy) = methods.find(|(name, _)| *name == self.name())?;
+        Some(*copy)
     }
 }
 
@@ -96,9 +98,9 @@ impl Experiment for Copy {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let size = point.level(BLOCK_SIZE)?.0 as usize;
         let method = point.level(METHOD)?;
-        let method = method.here().ok_or_else(|| {
-            MeasureError::Unsupported(format!("this processor cannot copy with {method}"))
-        })?;
+        let copy = method
+            .here()
+            .ok_or_else(|| unsupported(format!("this processor cannot copy with {method}")))?;
         let [mut source, mut target] = [
             Mapping::anonymous(size, PageSize::Base)?,
             Mapping::anonymous(size, PageSize::Base)?,
@@ -109,7 +111,7 @@ impl Experiment for Copy {
         kernels::write(source.as_mut_slice(), sampler.seed());
         sampler.repeat(COPY, size as f64, |copies| {
             for _ in 0..copies {
-                method.copy(
+                copy(
                     black_box(target.as_mut_slice()),
                     black_box(source.as_slice()),
                 );
@@ -145,11 +147,10 @@ fn point(size: u64, method: Method) -> Point {
 /// The fastest method but memcpy at one size.
 fn fastest_other<'r>(results: &'r Results, size: Bytes) -> Option<(Method, &'r Estimate)> {
     let others = Method::ALL.iter().filter(|it| **it != Method::Memcpy);
-    let copies = others.filter_map(|method| {
+    highest(others.filter_map(|method| {
         let levels = [BLOCK_SIZE.at(size), METHOD.at(*method)];
         Some((*method, results.sound(COPY, &levels)?))
-    });
-    copies.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
+    }))
 }
 
 /// The fastest method at one size, if another than memcpy is faster.

@@ -1,16 +1,13 @@
 //! `memory.cores`: the time that a cache line takes from core to core.
 
 use super::SHORTEST_LOAD_NS;
-use crate::estimates::{by_ratio, found, known, ratio};
+use crate::estimates::{by_ratio, found, of_values, ratio};
 use crate::figures::{bars, names};
 use crate::judging::exceeds;
 use crate::planning::by_profile;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus, usable_cpus};
-use instrument::claim::Ruling;
 use instrument::figure::{FigureKind, FigurePoint, Series};
-use instrument::point::Level;
-use instrument::results::PointResult;
 use platform::placement::shared_cache_level;
 use std::collections::BTreeSet;
 use std::hint::spin_loop;
@@ -218,7 +215,7 @@ fn only(ways: &[Way<'_>]) -> Option<Finding> {
         one = cpus[0],
         other = cpus[1],
     );
-    Some(Finding::new("only", said).graded(known(&[&time.quantity()])))
+    Some(of_values("only", said, [*time]))
 }
 
 fn range(ways: &[Way<'_>]) -> Option<Finding> {

@@ -1,15 +1,12 @@
 //! `memory.footprint`: the part of a cache that is left to data, by the optimisation of the code.
 
-use super::KIB;
 use super::hierarchy::{DataCache, caches, found, in_words, marks};
 use crate::estimates::{certain_if, ratio};
 use crate::figures::{curves, logarithmic};
 use crate::judging::exceeds;
 use crate::optimisation::{self, COMPILER, Compiler, Optimisation};
 use crate::prelude::*;
-use instrument::claim::Ruling;
 use instrument::statistics::Interval;
-use instrument::statistics::random::Random;
 use kernels::levels::Level;
 use platform::machine::{CacheKind, Machine};
 use platform::memory::{Mapping, PageSize};

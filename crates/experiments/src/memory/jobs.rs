@@ -1,11 +1,11 @@
-//! Passes over memory by several threads at the same time, for `memory.parallel` and
-//! `memory.nodes`.
+//! Passes over memory by several threads at the same time, for `memory.parallel`, `memory.nodes` and
+//! `memory.loaded`.
 
-use super::MOST_BYTES_PER_SECOND;
+use super::{MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY};
 use crate::prelude::*;
 use crate::together::on_cpus;
 use kernels::InstructionSet;
-use platform::memory::{Mapping, PageSize};
+use platform::memory::{Mapping, PageSize, available_bytes};
 use std::hint::black_box;
 
 pub(super) const READ: Metric = bandwidth("read");
@@ -15,7 +15,8 @@ pub(super) const COPY: Metric = bandwidth("copy");
 /// More cores than any machine has.
 const MOST_CORES: f64 = 4096.0;
 
-const fn bandwidth(name: &'static str) -> Metric {
+/// A bandwidth of several threads together.
+pub(super) const fn bandwidth(name: &'static str) -> Metric {
     Metric::bandwidth(name, name).bounded(MOST_BYTES_PER_SECOND * MOST_CORES)
 }
 
@@ -37,7 +38,16 @@ impl Job {
         }
     }
 
-    fn work(self, block: &mut [u8], word: u64) {
+    /// The bytes that count of a pass over `len` bytes.
+    pub(super) fn counted(self, len: usize) -> usize {
+        match self {
+            Self::Read | Self::Write => len,
+            Self::Copy => len / 2,
+        }
+    }
+
+    /// Makes one pass over `block`.
+    pub(super) fn work(self, block: &mut [u8], word: u64) {
         let set = InstructionSet::best();
         match self {
             Self::Read => {
@@ -50,6 +60,19 @@ impl Job {
             }
         }
     }
+}
+
+/// All blocks together: no cache may hold a good part of them.
+const AT_LEAST: u64 = 256 * MIB;
+const AT_MOST: u64 = 2048 * MIB;
+
+/// Bytes of the block of each of `threads`, a multiple of `unit`: together four times as many as the caches have, unless
+/// there is too little memory.
+pub(super) fn block_bytes(cache_bytes: u64, threads: usize, unit: usize) -> usize {
+    let wanted = (4 * cache_bytes).clamp(AT_LEAST, AT_MOST);
+    let available = available_bytes().unwrap_or(AT_LEAST);
+    let all = wanted.min(available / SHARE_OF_MEMORY) as usize;
+    (all / threads / unit).max(1) * unit
 }
 
 /// Starts a thread on each of `cpus` with its own block of `each` bytes, in the memory of `node`
@@ -74,10 +97,8 @@ pub(super) fn run(
             jobs.iter().try_for_each(|job| {
                 // Puts the caches into the state that every timed pass starts from.
                 pass(*job)?;
-                let size = cpus.len() * each;
-                let counted = if *job == Job::Copy { size / 2 } else { size };
-                let (metric, counted) = (job.metric(), counted as f64);
-                sampler.once(metric, counted, |_| Ok(()), || pass(*job))
+                let counted = job.counted(cpus.len() * each) as f64;
+                sampler.once(job.metric(), counted, |_| Ok(()), || pass(*job))
             })
         },
     )

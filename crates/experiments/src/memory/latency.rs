@@ -4,12 +4,11 @@ pub(super) use super::pages::AXIS as PAGES;
 
 use super::hierarchy::{self, FoundCache, MODEL, found, in_words, marks};
 use super::pages::{Pages, in_both};
-use super::{KIB, MIB, SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
-use crate::estimates::{extra_cost, known};
+use super::{SHARE_OF_MEMORY, SHORTEST_LOAD_NS, of_block, time_loads};
+use crate::estimates::{extra_cost, of_values};
 use crate::figures::{curves, logarithmic};
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
-use instrument::point::Level;
 use std::collections::BTreeSet;
 
 pub(super) const WORKING_SET: AxisOf<Bytes> = AxisOf::new("working_set", "working set");
@@ -34,7 +33,7 @@ const DESIGN: Design = Design {
          pages and the smallest stride, {MODEL}."
     ),
     source: "common practice (lmbench's lat_mem_rd, in random order)",
-    axes: &[WORKING_SET.axis(), STRIDE.axis(), PAGES.axis()],
+    axes: &[WORKING_SET.refined_by(1 << 10), STRIDE.axis(), PAGES.axis()],
     metrics: &[LOAD],
 };
 
@@ -85,10 +84,6 @@ impl Experiment for Latency {
             points.extend(beyond_caches.map(|size| point(*size, Bytes(*stride), finest)));
         }
         points
-    }
-
-    fn refined_axes(&self) -> &'static [RefinedAxis] {
-        const { &[WORKING_SET.refined_by(1 << 10)] }
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
@@ -234,8 +229,7 @@ fn memory(results: &Results, curve: &[(Bytes, &Estimate)]) -> Option<Finding> {
         "A load at a random address takes {caches}{load} from {size} (memory).",
         caches = hierarchy::inside(curve, results.machine),
     );
-    let grade = known(&[&load.quantity()]);
-    Some(Finding::new("memory", said).graded(grade).weighing(0.65))
+    Some(of_values("memory", said, [load]).weighing(0.65))
 }
 
 /// The extra time for the translation of addresses in base pages, where the curve is in huge ones.

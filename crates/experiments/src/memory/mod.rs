@@ -1,6 +1,7 @@
 //! The group `memory`.
 
 pub(crate) mod advice;
+pub(crate) mod allocate;
 mod bandwidth;
 pub(crate) mod claims;
 mod copy;
@@ -10,6 +11,7 @@ mod footprint;
 pub(crate) mod hierarchy;
 mod jobs;
 mod latency;
+mod loaded;
 mod nodes;
 mod page_fault;
 mod page_reporting;
@@ -19,8 +21,6 @@ pub(crate) mod subloop;
 mod tlb;
 
 use crate::prelude::*;
-use instrument::experiment::Experiment;
-use instrument::statistics::random::Random;
 use kernels::Chain;
 use pages::Pages;
 use platform::memory::Mapping;
@@ -35,14 +35,13 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &copy::Copy,
     &parallel::Parallel,
     &nodes::Nodes,
+    &loaded::Loaded,
     &false_sharing::FalseSharing,
     &cores::Cores,
     &page_fault::PageFault,
+    &allocate::Allocate,
     &page_reporting::PageReporting,
 ];
-
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
 
 /// Blocks up to this lie in the caches of one core.
 const CACHES_OF_CORE: Bytes = Bytes(MIB);
@@ -112,15 +111,9 @@ fn time_loads_from(
     metric: Metric,
     memory: &mut Mapping,
     places: usize,
-    mut offset: impl FnMut(usize, &mut Random) -> usize,
+    offset: impl FnMut(usize, &mut Random) -> usize,
 ) -> Result<(), MeasureError> {
-    let mut random = Random::new(sampler.seed());
-    let mut order: Vec<u32> = (0..places as u32).collect();
-    random.shuffle(&mut order);
-    let offsets = order
-        .iter()
-        .map(|place| offset(*place as usize, &mut random));
-    let mut chain = Chain::link(memory.as_mut_slice(), offsets);
+    let mut chain = linked(sampler.seed(), memory, places, offset);
     // Whole passes: a part of one would not reach the places that are timed. Linking was a pass too.
     let places = places as u64;
     chain.follow(places * (WARMING_STEPS / places).min(WARMING_PASSES));
@@ -128,6 +121,22 @@ fn time_loads_from(
         chain.follow(steps);
         Ok(())
     })
+}
+
+/// A chain through the places that `offset` gives, in random order.
+fn linked(
+    seed: u64,
+    memory: &mut Mapping,
+    places: usize,
+    mut offset: impl FnMut(usize, &mut Random) -> usize,
+) -> Chain<'_> {
+    let mut random = Random::new(seed);
+    let mut order: Vec<u32> = (0..places as u32).collect();
+    random.shuffle(&mut order);
+    let offsets = order
+        .iter()
+        .map(|place| offset(*place as usize, &mut random));
+    Chain::link(memory.as_mut_slice(), offsets)
 }
 
 #[cfg(test)]

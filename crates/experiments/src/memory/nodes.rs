@@ -1,14 +1,12 @@
 //! `memory.nodes`: the cost of memory that is near to other processors (NUMA).
 
 use super::jobs::{self, Job, READ, WRITE};
-use super::{MIB, SHORTEST_LOAD_NS, hierarchy, time_loads_from};
+use super::{SHORTEST_LOAD_NS, hierarchy, pages, time_loads_from};
 use crate::estimates::{by_ratio, found, ratio};
 use crate::figures::{bars, linear};
 use crate::prelude::*;
 use instrument::finding::Say;
-use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use platform::machine::Machine;
-use platform::memory::{Mapping, PageSize};
 use platform::node::{self, Node};
 use platform::placement::{parent_cpus, pin_to};
 use std::fmt;
@@ -138,7 +136,7 @@ fn pairs(nodes: &[Node]) -> Vec<Point> {
 
 fn find(nodes: &[Node], name: NodeName) -> Result<&Node, MeasureError> {
     let found = nodes.iter().find(|node| node.number == name.0);
-    found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no {name}")))
+    found.ok_or_else(|| unsupported(format!("this machine has no {name}")))
 }
 
 /// The processors of a node that this process may use, the last first: most interrupts go to the first.
@@ -175,11 +173,10 @@ fn time_load(
     size: usize,
 ) -> Result<(), MeasureError> {
     pin_to(&[cpu])?;
-    let mut memory = Mapping::anonymous(size, PageSize::Huge)
-        .or_else(|_| Mapping::anonymous(size, PageSize::Base))?;
+    let mut memory = pages::largest(size)?;
     memory.bind_to_node(node)?;
     memory.populate()?;
-    let [on_node, huge] = [memory.bytes_on_node(node)?, memory.huge_bytes()?];
+    let on_node = memory.bytes_on_node(node)?;
     if (on_node as f64) < LEAST_SHARE_ON_NODE * size as f64 {
         return Err(MeasureError::Unsupported(format!(
             "only {:.3} of {:.3} came from node {node}",
@@ -187,13 +184,7 @@ fn time_load(
             Bytes(size as u64)
         )));
     }
-    if huge < size as u64 {
-        sampler.remark(format!(
-            "{:.3} of {:.3} were in huge pages: loads from the rest include address translation",
-            Bytes(huge),
-            Bytes(size as u64)
-        ));
-    }
+    pages::remark_on_base(sampler, &memory)?;
     time_loads_from(sampler, LOAD, &mut memory, size / STRIDE, |place, _| {
         place * STRIDE
     })
@@ -247,15 +238,6 @@ fn bandwidth(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_level_is_read_back_as_the_node_that_it_names() {
-        assert_eq!(NodeName(12).level(), Level::from("node 12"));
-        assert_eq!(NodeName::of(&"node 12".into()), Some(NodeName(12)));
-        for other in ["node", "node ", "node +1", "node 01", "12"] {
-            assert_eq!(NodeName::of(&other.into()), None, "{other}");
-        }
-    }
 
     fn point(processors: usize, memory: usize) -> Point {
         Point::new()

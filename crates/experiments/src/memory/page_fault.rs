@@ -1,7 +1,7 @@
 //! `memory.page_fault`: the cost of touching a page that is not there yet.
 
 use super::{SUPPLIED, pages};
-use crate::estimates::{by_ratio, found, grade, known, ratio};
+use crate::estimates::{by_ratio, found, grade, known, of_values, ratio};
 use crate::figures::bars;
 use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
@@ -96,16 +96,13 @@ impl Experiment for PageFault {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let unknown =
-            || MeasureError::Unsupported("the system does not report its page size".into());
+        let unknown = || unsupported("the system does not report its page size");
         let page = page_bytes(PageSize::Base).ok_or_else(unknown)? as usize;
         let huge = page_bytes(PageSize::Huge).map(|bytes| bytes as usize);
         match point.level(TOUCH)? {
             Touch::First => first_touch(sampler, PAGES, page, PageSize::Base),
             Touch::FirstOfHugePage => {
-                let huge = huge.ok_or_else(|| {
-                    MeasureError::Unsupported("this machine has no huge pages".into())
-                })?;
+                let huge = huge.ok_or_else(|| unsupported("this machine has no huge pages"))?;
                 first_touch(sampler, HUGE_PAGES, huge, PageSize::Huge)
             }
             Touch::FileInPageCache => of_file(sampler, PAGES, page, false),
@@ -266,7 +263,7 @@ fn single(
     say: fn(&Estimate) -> Sentence,
 ) -> Option<Finding> {
     let cost = cost(results, touch)?;
-    Some(Finding::new(key, say(cost)).graded(known(&[&cost.quantity()])))
+    Some(of_values(key, say(cost), [cost]))
 }
 
 /// The saving by a huge page, byte for byte.
@@ -281,7 +278,7 @@ fn huge_pages(results: &Results) -> Option<Finding> {
             size = Bytes(results.machine.huge_page_bytes?),
             cost = huge,
         );
-        (said, known(&[&huge.quantity()]))
+        (said, known([huge]))
     } else {
         let said = sentence!(
             "The first write to a huge page costs {cost}: byte for byte, fresh memory is supplied \

@@ -93,7 +93,7 @@ impl Experiment for PageReporting {
     }
 
     fn measure(&self, _point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let missing = || MeasureError::Unsupported("this machine has no huge pages".into());
+        let missing = || unsupported("this machine has no huge pages");
         let page = page_bytes(PageSize::Huge).ok_or_else(missing)? as usize;
         // The pages just used stay mapped, so that the search does not meet them again.
         let just_used = Touched::just_used(page)?;

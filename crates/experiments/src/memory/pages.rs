@@ -3,7 +3,6 @@
 use crate::estimates::side_by_side;
 use crate::prelude::*;
 use instrument::finding::Say;
-use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize, page_bytes};
 use std::fmt;
@@ -43,9 +42,16 @@ impl Pages {
     pub(crate) fn here(self) -> Result<(PageSize, usize), MeasureError> {
         let mut sizes = [PageSize::Base, PageSize::Huge].into_iter();
         let found = sizes.find(|size| page_bytes(*size) == Some(self.0.0));
-        let missing = || MeasureError::Unsupported(format!("this machine has no {self}"));
+        let missing = || unsupported(format!("this machine has no {self}"));
         Ok((found.ok_or_else(missing)?, self.0.0 as usize))
     }
+}
+
+/// True if a point has the level that a query names. Base pages differ in size from machine to machine: the name
+/// `base pages` stands for those of each.
+pub fn is_named(named: &Level, level: &Level) -> bool {
+    let are_base = || Pages::of(level).is_some_and(|pages| !pages.is_huge());
+    level == named || *named == Level::from("base pages") && are_base()
 }
 
 /// Two curves side by side, in base pages and in huge ones, where the machine has both.
@@ -85,6 +91,25 @@ impl Say for Pages {
     }
 }
 
+/// Memory in huge pages, or in base pages where the system has no others.
+pub(super) fn largest(len: usize) -> platform::Result<Mapping> {
+    Mapping::anonymous(len, PageSize::Huge).or_else(|_| Mapping::anonymous(len, PageSize::Base))
+}
+
+/// Remarks on the part of memory, touched throughout, that is in base pages.
+pub(super) fn remark_on_base(
+    sampler: &mut Sampler<'_>,
+    memory: &Mapping,
+) -> Result<(), MeasureError> {
+    let (huge, all) = (Bytes(memory.huge_bytes()?), Bytes(memory.len() as u64));
+    if huge < all {
+        sampler.remark(format!(
+            "{huge:.3} of {all:.3} were in huge pages: loads from the rest include address translation"
+        ));
+    }
+    Ok(())
+}
+
 /// Makes sure that memory, touched throughout, is in the pages asked for. Remarks it if only a part is.
 ///
 /// # Errors
@@ -99,8 +124,8 @@ pub(crate) fn verify(
     }
     let wanted = Bytes(mapping.len() as u64);
     match Bytes(mapping.huge_bytes()?) {
-        Bytes(0) => Err(MeasureError::Unsupported(
-            "the system gave no huge pages: memory may be too fragmented".into(),
+        Bytes(0) => Err(unsupported(
+            "the system gave no huge pages: memory may be too fragmented",
         )),
         found => {
             if found < wanted {
@@ -121,43 +146,23 @@ pub(crate) mod made_up {
 
     pub(crate) const BASE: Pages = Pages(Bytes(4 << 10));
     pub(crate) const HUGE: Pages = Pages(Bytes(2 << 20));
-    /// No machine has them.
-    pub(crate) const ODD: Pages = Pages(Bytes(12345));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::made_up::{BASE, HUGE, ODD};
     use super::*;
 
     #[test]
-    fn a_level_names_pages_that_this_machine_has() {
-        let Some(bytes) = Machine::read().page_bytes else {
-            println!("skipped: the system does not report its page size");
-            return;
-        };
-        let pages = Pages::base(&Machine::read()).expect("the size is known");
-        assert_eq!(
-            pages.here().expect("it has them"),
-            (PageSize::Base, bytes as usize)
-        );
-        let error = ODD.here().expect_err("no machine has them");
-        assert_eq!(error.to_string(), "this machine has no 12345 B pages");
-    }
-
-    #[test]
-    fn a_level_is_read_back_as_the_pages_that_it_names() {
-        for (pages, name) in [
-            (BASE, "4 KiB pages"),
-            (HUGE, "2 MiB pages"),
-            (ODD, "12345 B pages"),
+    fn base_pages_are_those_of_each_machine() {
+        for (level, is_it) in [
+            ("4 KiB pages", true),
+            ("16 KiB pages", true),
+            ("2 MiB pages", false),
+            ("swap, paged out", false),
         ] {
-            assert_eq!(pages.level(), Level::from(name));
-            assert_eq!(Pages::of(&name.into()), Some(pages));
+            assert_eq!(is_named(&"base pages".into(), &level.into()), is_it);
+            assert!(is_named(&level.into(), &level.into()));
         }
-        for other in ["4096 B pages", "4K pages", "4 KiB", "swap, paged out", ""] {
-            assert_eq!(Pages::of(&other.into()), None, "{other}");
-        }
-        assert_eq!(Pages::of(&Level::from(4096)), None);
+        assert!(!is_named(&"4 KiB pages".into(), &"16 KiB pages".into()));
     }
 }

@@ -1,7 +1,7 @@
 //! `memory.parallel`: the memory bandwidth that several cores get together.
 
 use super::jobs::{self, COPY, Job, READ, WRITE};
-use super::{MIB, SHARE_OF_MEMORY, hierarchy, of_library};
+use super::{SHARE_OF_MEMORY, hierarchy, of_library};
 use crate::estimates::{by_ratio, ratio};
 use crate::figures::{curves, linear, lines_of};
 use crate::planning::by_profile;
@@ -13,9 +13,6 @@ pub(crate) struct Parallel;
 
 const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 
-/// All blocks together: no cache may hold a good part of them.
-const AT_LEAST: u64 = 256 * MIB;
-const AT_MOST: u64 = 2048 * MIB;
 const LEAST_MEMORY: u64 = 64 * MIB * SHARE_OF_MEMORY;
 
 const DESIGN: Design = Design {
@@ -58,9 +55,8 @@ impl Experiment for Parallel {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let threads = point.level(THREADS)?.0 as usize;
         let cpus = cpus_for(threads)?;
-        let wanted = (4 * hierarchy::last_bytes(&Machine::read())).clamp(AT_LEAST, AT_MOST);
-        let available = platform::memory::available_bytes().unwrap_or(LEAST_MEMORY);
-        let each = (wanted.min(available / SHARE_OF_MEMORY) as usize / threads) & !(2 * 4096 - 1);
+        let cache = hierarchy::last_bytes(&Machine::read());
+        let each = jobs::block_bytes(cache, threads, 2 * 4096);
         jobs::run(sampler, Job::ALL, &cpus, each, None)
     }
 
@@ -75,12 +71,8 @@ impl Experiment for Parallel {
             linear("bandwidth of all threads", Unit::BytesPerSecond),
         );
         let title = "Memory bandwidth by number of threads";
-        vec![curves(
-            "bandwidth",
-            title,
-            axes,
-            lines_of(results, THREADS, jobs),
-        )]
+        let lines = lines_of(results, THREADS, jobs);
+        vec![curves("bandwidth", title, axes, lines)]
     }
 }
 

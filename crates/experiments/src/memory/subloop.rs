@@ -1,14 +1,11 @@
 //! `memory.subloop`: repeated writes to a block, as a whole or piece by piece.
 
-use super::{MIB, MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy, of_block};
-use crate::estimates::{by_ratio, pooled, ratio};
+use super::{MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy, of_block};
+use crate::estimates::{by_ratio, highest, pooled, ratio, value_at};
 use crate::figures::{curves, logarithmic};
-use crate::judging::{ALMOST, NEAR_BEST, about, alike, larger_along};
+use crate::judging::{ALMOST, NEAR_BEST, about, larger_along};
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim};
-use instrument::curve::Curve;
-use instrument::definition::Better;
 use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
@@ -82,10 +79,10 @@ pub(crate) const CLAIMS: &[Claim] = &[
             let results = &results.without(CHOSEN_PASSES);
             let of = |block: Bytes| {
                 let curve = curve(results, block);
-                let best = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE);
+                let best = value_at(&curve, REPORTED_PIECE);
                 let smaller = curve.iter().filter(|(piece, _)| *piece < REPORTED_PIECE);
                 let gain =
-                    |(piece, write): &(Bytes, &Estimate)| Some((*piece, ratio(best?.1, write)?));
+                    |(piece, write): &(Bytes, &Estimate)| Some((*piece, ratio(best?, write)?));
                 smaller.filter_map(gain).collect()
             };
             let ratios = pooled(results.levels(BLOCK_SIZE).into_iter().map(of));
@@ -102,7 +99,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
             let results = &results.without(CHOSEN_PASSES);
             let [one, other] = BLOCKS.map(|block| fastest(results, Bytes(block)));
             let (one, other) = (one?, other?);
-            alike(ALMOST, one, other, |ratio| {
+            about(1.0, ALMOST, one, other, |ratio| {
                 sentence!(
                     "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
                 )
@@ -207,10 +204,9 @@ pub(super) fn whole<'r>(results: &'r Results, block: Bytes) -> Option<&'r Estima
     results.sound(WRITE, &[BLOCK_SIZE.at(block), PIECE_SIZE.at(block)])
 }
 
-/// The highest bandwidth of any pieces. Chance decides between pieces that are alike.
+/// The highest bandwidth of any pieces.
 fn fastest<'r>(results: &'r Results, block: Bytes) -> Option<&'r Estimate> {
-    let writes = curve(results, block).into_iter().map(|(_, write)| write);
-    writes.max_by(|one, other| one.centre.total_cmp(&other.centre))
+    highest(curve(results, block)).map(|(_, write)| write)
 }
 
 /// The largest piece over which no other gains more than [`NEAR_BEST`], and its bandwidth. Larger pieces are fewer, and leave a

@@ -8,7 +8,6 @@ use crate::figures::{curves, linear, lines};
 use crate::judging::above_from;
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
-use instrument::statistics::random::Random;
 
 pub(crate) struct Tlb;
 
@@ -38,7 +37,7 @@ const DESIGN: Design = Design {
              the two is translation. Huge pages are verified. The time of a load is that of n \
              steps over n, less the fixed cost that fewer steps show.",
     source: "common practice (lmbench's tlb)",
-    axes: &[STRIDES.axis(), PAGES.axis()],
+    axes: &[STRIDES.refined_by(1), PAGES.axis()],
     metrics: &[LOAD],
 };
 
@@ -69,10 +68,6 @@ impl Experiment for Tlb {
         let in_base = in_pages(Pages::base(&setting.machine), 1);
         let in_huge = in_pages(Pages::huge(&setting.machine), step_in_huge);
         in_base.chain(in_huge).collect()
-    }
-
-    fn refined_axes(&self) -> &'static [RefinedAxis] {
-        const { &[STRIDES.refined_by(1)] }
     }
 
     fn shares_process(&self, _point: &Point) -> bool {

@@ -4,7 +4,6 @@ use super::calls::{Call, DESIGN, rate};
 use crate::advising::Ways;
 use crate::prelude::*;
 use instrument::advice::{Action, Audience, Rule};
-use instrument::claim::Basis;
 
 pub(crate) const ALL: &[Rule] = &[Rule {
     setting: "start_programs_by",

@@ -9,13 +9,11 @@ use super::poll::{self, DESIGN as POLL};
 use super::switch::{DESIGN as SWITCH, Kind, pair};
 use crate::estimates::{ratio, ratios};
 use crate::judging::{
-    ALMOST, MARGIN, about_along, alike_along, decided, exceeds, extremes, larger_among, opposite,
-    throughout,
+    ALMOST, MARGIN, about_along, decided, exceeds, extremes, larger_among, opposite, throughout,
 };
 use crate::memory::pages::Pages;
 use crate::optimisation::{OPTIMISATION, Optimisation};
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Judgement};
 
 /// Hundreds are more than one hundred and less than ten.
 const HUNDREDS: f64 = 316.0;
@@ -125,7 +123,7 @@ pub(crate) const ALL: &[Claim] = &[
                 .iter()
                 .map(|(count, wait)| Some((*count, ratio(wait, fewest)?)));
             let ratios: Vec<_> = ratios.collect::<Option<_>>()?;
-            alike_along(ALMOST, &ratios, |[least, most]| {
+            about_along(1.0, ALMOST, &ratios, |[least, most]| {
                 sentence!(
                     "A wait by epoll takes {least} to {most} as long with more descriptors as with {few}."
                 )
@@ -212,7 +210,7 @@ fn faster(
 ) -> Option<Judgement> {
     let ratios = rates_over(results, one, other);
     let ruling = throughout(ratios.iter().map(|(_, ratio)| exceeds(ratio, factor)));
-    let (one, other) = { (rate(results, one)?, rate(results, other)?) };
+    let (one, other) = (rate(results, one)?, rate(results, other)?);
     let [(_, least), (_, most)] = extremes(&ratios)?;
     let said = if ratios.len() > 1 {
         sentence!(

@@ -12,7 +12,6 @@ pub(crate) struct ForkSize;
 const SIZE: AxisOf<Bytes> = AxisOf::new("resident_size", "resident size");
 const COST: Metric = Metric::time("cost", "fork+exit+wait");
 
-const MIB: u64 = 1 << 20;
 /// A process takes at most one part in this many of the available memory.
 const SHARE_OF_MEMORY: u64 = 4;
 
@@ -77,12 +76,8 @@ impl Experiment for ForkSize {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let title = "Cost of a fork by the memory of its parent";
-        vec![curves(
-            COST,
-            title,
-            (SIZE, COST),
-            lines(results, COST, SIZE, PAGES, &[]),
-        )]
+        let lines = lines(results, COST, SIZE, PAGES, &[]);
+        vec![curves(COST, title, (SIZE, COST), lines)]
     }
 }
 

@@ -13,7 +13,6 @@ mod wakeup;
 
 use crate::other_core::needed_cpu_of_another_core;
 use crate::prelude::*;
-use instrument::experiment::Experiment;
 use platform::placement::{current_cpu, pin_to};
 
 /// The experiments of the group, in the order in which they run.

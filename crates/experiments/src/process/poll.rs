@@ -4,7 +4,6 @@ use crate::estimates::{by_ratio, found, grade, ratio, ratios, side_by_side};
 use crate::figures::{curves, lines};
 use crate::judging::above_from;
 use crate::prelude::*;
-use instrument::curve::Onset;
 use platform::channel::event_counter;
 use platform::readiness::{Epoll, PollList, allow_descriptors, most_descriptors};
 use std::fs::File;
@@ -119,7 +118,7 @@ fn time(
         for _ in 0..iterations {
             reported += wait()? as u64;
         }
-        let wrong = || MeasureError::Unsupported("a wait did not report the one descriptor".into());
+        let wrong = || unsupported("a wait did not report the one descriptor");
         (reported == iterations).then_some(()).ok_or_else(wrong)
     })
 }

@@ -115,8 +115,7 @@ impl Experiment for Scale {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let threads = point.level(THREADS)?.0 as usize;
         let cpus = cpus_for(threads)?;
-        let unknown =
-            || MeasureError::Unsupported("the system does not report its page size".into());
+        let unknown = || unsupported("the system does not report its page size");
         let page = page_bytes(PageSize::Base).ok_or_else(unknown)? as usize;
         let scratch = sampler.scratch().to_owned();
         let own = |cpu| PerThread::new(&scratch, cpu, page);
@@ -142,12 +141,8 @@ impl Experiment for Scale {
             logarithmic("calls of all threads", Unit::OperationsPerSecond),
         );
         let title = "Calls by number of threads";
-        vec![curves(
-            "rate",
-            title,
-            axes,
-            lines_of(results, THREADS, calls),
-        )]
+        let lines = lines_of(results, THREADS, calls);
+        vec![curves("rate", title, axes, lines)]
     }
 }
 
@@ -205,11 +200,11 @@ fn stop(results: &Results, call: Call) -> Option<(Count, Quantity)> {
     let [(Count(1), one), further @ ..] = curve.as_slice() else {
         return None;
     };
-    let shares = further.iter().filter_map(|(threads, rate)| {
+    let mut shares = further.iter().filter_map(|(threads, rate)| {
         let share = ratio(rate, one)?.times(1.0 / threads.0 as f64);
         Some((*threads, share.in_unit(Unit::Share)))
     });
-    { shares }.find(|(_, share)| 100.0 * share.extent().high < f64::from(LEAST_PERCENT))
+    shares.find(|(_, share)| 100.0 * share.extent().high < f64::from(LEAST_PERCENT))
 }
 
 /// The call that stops scaling at the fewest threads; of several, the one that reaches least there.

@@ -67,8 +67,6 @@ pub(super) const DESIGN: Design = Design {
 
 pub(crate) struct Switch;
 
-const KIB: u64 = 1 << 10;
-
 /// Rounds before the first that is timed.
 const WARMING_ROUNDS: u32 = 20;
 
@@ -249,7 +247,7 @@ impl Member {
     fn round(&mut self) -> Result<(), MeasureError> {
         self.go_round().map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => {
-                MeasureError::Unsupported("a member of the ring ended too early".into())
+                unsupported("a member of the ring ended too early")
             }
             _ => MeasureError::system("pass the token")(error),
         })

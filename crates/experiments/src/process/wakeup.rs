@@ -4,6 +4,7 @@ use crate::estimates::{found, ratio};
 use crate::figures::bars;
 use crate::other_core::needed_cpu_of_another_core;
 use crate::prelude::*;
+use crate::together::{next_to, next_to_computing};
 use instrument::quantity::Nanoseconds;
 use platform::clock::now_ns;
 use platform::placement::{current_cpu, pin_to};
@@ -11,7 +12,6 @@ use platform::shared::{wait_while, wake_one};
 use platform::timer::{self, Timer};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::thread;
 
 pub(crate) struct Wakeup;
 
@@ -94,7 +94,7 @@ impl Experiment for Wakeup {
         let waker = point.level(WAKER)?;
         match point.level(LOAD)? {
             Load::Idle => measure(waker, sampler),
-            Load::Busy => under_load(cpu, || measure(waker, sampler)),
+            Load::Busy => next_to_computing(cpu, spin_loop, || measure(waker, sampler)),
         }
     }
 
@@ -150,7 +150,6 @@ struct Sleeper {
     /// Counts up when the sleeper goes to sleep, and when it is woken.
     turn: AtomicU32,
     woken_ns: AtomicU64,
-    is_over: AtomicBool,
 }
 
 impl Sleeper {
@@ -164,8 +163,8 @@ impl Sleeper {
     }
 
     /// Wakes the sleeper each time it has slept long enough, until the measurement is over.
-    fn wake(&self) {
-        while !self.is_over.load(Ordering::Acquire) {
+    fn wake(&self, is_over: &AtomicBool) {
+        while !is_over.load(Ordering::Acquire) {
             let asleep = self.turn.load(Ordering::Acquire);
             // The turn is even while the sleeper is awake.
             if asleep.is_multiple_of(2) {
@@ -187,58 +186,9 @@ impl Sleeper {
 fn by_thread(sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
     let cpu = needed_cpu_of_another_core()?;
     let sleeper = Sleeper::default();
-    next_to(
-        cpu,
-        || sleeper.wake(),
-        || {
-            let taken = sampler.latencies_of(LATE, 1.0, || sleeper.sleep());
-            sleeper.is_over.store(true, Ordering::Release);
-            taken.map(drop)
-        },
-    )
-}
-
-/// Runs `work` while another thread computes on the same processor.
-fn under_load<T>(
-    cpu: usize,
-    work: impl FnOnce() -> Result<T, MeasureError>,
-) -> Result<T, MeasureError> {
-    let is_over = AtomicBool::new(false);
-    let compute = || {
-        while !is_over.load(Ordering::Relaxed) {
-            spin_loop();
-        }
-    };
-    next_to(cpu, compute, || {
-        let done = work();
-        is_over.store(true, Ordering::Relaxed);
-        done
-    })
-}
-
-/// Runs `work` while a thread on `cpu` runs `other`, which `work` has to end.
-fn next_to<T>(
-    cpu: usize,
-    other: impl FnOnce() + Send,
-    work: impl FnOnce() -> Result<T, MeasureError>,
-) -> Result<T, MeasureError> {
-    thread::scope(|scope| {
-        let (report, reported) = std::sync::mpsc::channel();
-        let run = move || {
-            let pinned = pin_to(&[cpu]);
-            let is_there = pinned.is_ok();
-            // The other side waits for it.
-            let _ = report.send(pinned);
-            if is_there {
-                other();
-            }
-        };
-        thread::Builder::new()
-            .spawn_scoped(scope, run)
-            .map_err(MeasureError::system("start a thread"))?;
-        reported.recv().expect("it sends before it ends")?;
-        work()
-    })
+    let wake = |(), is_over: &AtomicBool| sleeper.wake(is_over);
+    let take = || sampler.latencies_of(LATE, 1.0, || sleeper.sleep());
+    next_to(&[cpu], |_| Ok(()), wake, take).map(drop)
 }
 
 fn late<'r>(results: &'r Results, waker: Waker, load: Load) -> Option<&'r Estimate> {

@@ -5,7 +5,6 @@ use crate::advising::{Ways, as_usual};
 use crate::judging::{MARGIN, exceeds};
 use crate::prelude::*;
 use instrument::advice::{Action, Advice, Audience, Rule};
-use instrument::claim::{Basis, Ruling};
 
 const LOCKS: &str = "threads.lock";
 /// Digits of an advised length: it follows from sections ten times as long as one another.

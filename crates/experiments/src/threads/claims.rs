@@ -10,14 +10,12 @@ use super::lock::{
 use super::monitor::{HELD, WAKING, Waking};
 use super::two_locks::{self, KernelLock, by_processors};
 use super::{create, slice, switch};
-use crate::estimates::{pooled, ratio, ratios, side_by_side};
+use crate::estimates::{pooled, ratio, ratios, side_by_side, value_at};
 use crate::judging::{
-    ALMOST, MARGIN, alike, alike_along, both, decided, exceeds, extremes, larger, larger_along,
+    ALMOST, MARGIN, about, about_along, both, decided, exceeds, extremes, larger, larger_along,
     larger_along_by, larger_among, opposite, throughout,
 };
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
-use instrument::point::LevelOf;
 
 const LOCKS: &str = "threads.lock";
 const TWO_LOCKS: &str = "threads.two_locks";
@@ -76,7 +74,7 @@ pub(crate) const ALL: &[Claim] = &[
         basis: Basis::One(LOCKS, |results| {
             let (one, other) = (LockType::SpinLock, LockType::Lock);
             let ratios = runs(results, Body::complex(1000), one, other);
-            alike_along(ALMOST, &ratios, of_spinning)
+            about_along(1.0, ALMOST, &ratios, of_spinning)
         }),
     },
     Claim {
@@ -101,7 +99,7 @@ pub(crate) const ALL: &[Claim] = &[
                 results.sound(io::RUN, &levels)
             };
             let (one, other) = (of(Mode::Asynchronous)?, of(Mode::Synchronous)?);
-            alike(ALMOST, one, other, |ratio| {
+            about(1.0, ALMOST, one, other, |ratio| {
                 sentence!(
                     "90 threads write and read: {one} asynchronously, {other} synchronously, {ratio}."
                 )
@@ -481,10 +479,8 @@ fn computing_delays_more(results: &Results<'_>) -> Option<Judgement> {
         Some(added.collect::<Vec<(Count, Quantity)>>())
     };
     let (plain, other) = (added(Mode::Synchronous)?, added(Mode::Asynchronous)?);
-    let more = other.iter().filter_map(|(count, other)| {
-        let (_, plain) = plain.iter().find(|(measured, _)| measured == count)?;
-        Some(other.minus(*plain))
-    });
+    let more = other.iter();
+    let more = more.filter_map(|(count, other)| Some(other.minus(value_at(&plain, *count)?)));
     let ruling = throughout(more.map(|more| exceeds(&more, 0.0)));
     let ((_, plain), (count, other)) = (plain.last()?, other.last()?);
     let said = sentence!(
@@ -583,71 +579,4 @@ fn held(results: &Results<'_>, waking: Waking) -> Option<Judgement> {
         Ruling::DoesNotHold
     };
     Some(Judgement::new(ruling, because))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::lock::Lock;
-    use super::*;
-    use crate::made_up::measured;
-    use crate::threads::lock::{Body, LockType, point};
-
-    #[test]
-    fn two_switches_decide_by_sections_of_every_length() {
-        // A step takes 1 ns, and a switch 500 ns: the bound is 1000 steps.
-        let by = |times: [f64; 3]| {
-            let alone = |steps: u64| {
-                let point = point(Body::complex(steps), LockType::Lock, Count(1));
-                measured(point, &[(lock::ENTRY, steps as f64)])
-            };
-            let entries = |(steps, times): (u64, f64)| {
-                let at = |lock, ns| {
-                    measured(
-                        point(Body::complex(steps), lock, Count(2)),
-                        &[(lock::ENTRY, ns)],
-                    )
-                };
-                [
-                    at(LockType::PthreadSpin, 100.0),
-                    at(LockType::PthreadMutex, 100.0 * times),
-                ]
-            };
-            let lengths = [(10, times[0]), (100, times[1]), (10_000, times[2])];
-            let mut points: Vec<_> = lengths.into_iter().flat_map(entries).collect();
-            let simple =
-                |of, ns| measured(point(Body::Simple, of, lock::MIDDLE), &[(lock::ENTRY, ns)]);
-            points.extend([
-                simple(LockType::PthreadSpin, 100.0),
-                simple(LockType::PthreadMutex, 100.0 * times[0]),
-            ]);
-            points.extend([alone(1000), alone(10_000)]);
-            let (locks, switches) = (Lock.definition(), super::switch::Switch.definition());
-            let machine = crate::made_up::machine();
-            let switch = kind::point(Kind::Kernel, 2);
-            let switch = vec![measured(switch, &[(super::switch::SWITCH, 500.0)])];
-            let results = [
-                crate::made_up::results(&locks, &machine, points),
-                crate::made_up::results(&switches, &machine, switch),
-            ];
-            let evidence = Evidence::new(&results);
-            let keys = [
-                "kernel_threads_should_spin_on_short_sections",
-                "two_switches_decide_between_spinning_and_blocking",
-            ];
-            keys.map(|key| {
-                let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
-                claim.judge(&evidence).ruling
-            })
-        };
-        assert_eq!(by([2.0, 1.5, 0.5]), [Ruling::Holds, Ruling::Holds]);
-        assert_eq!(
-            by([2.0, 0.9, 0.5]),
-            [Ruling::HoldsInPart, Ruling::HoldsInPart]
-        );
-        assert_eq!(by([2.0, 1.5, 1.5]), [Ruling::Holds, Ruling::HoldsInPart]);
-        assert_eq!(
-            by([0.5, 0.5, 2.0]),
-            [Ruling::DoesNotHold, Ruling::DoesNotHold]
-        );
-    }
 }

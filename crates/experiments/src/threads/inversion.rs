@@ -5,7 +5,6 @@ use crate::estimates::certain_if;
 use crate::figures::{linear, names};
 use crate::prelude::*;
 use instrument::figure::{FigureKind, FigurePoint, Series};
-use instrument::results::PointResult;
 
 pub(crate) struct Inversion;
 

@@ -1,12 +1,10 @@
 //! `threads.io`: the number of threads from which on asynchronous reading wins.
 
 use super::kind::UserThreads;
-use crate::estimates::{by_ratio, ratio, side_by_side};
+use crate::estimates::{by_ratio, found, ratio, side_by_side};
 use crate::figures::{curves, lines};
 use crate::judging::above_from;
 use crate::prelude::*;
-use instrument::curve::Onset;
-use instrument::point::LevelOf;
 use std::time::Duration;
 
 pub(crate) struct Io;
@@ -122,7 +120,54 @@ impl Experiment for Io {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points(setting.profile)
+        let is_quick = setting.profile == Profile::Quick;
+        // The length in the report, or a tenth of it.
+        let long = if is_quick { Bytes(LONG.0 / 10) } else { LONG };
+        let (lengths, counts, few): (&[u64], &[u64], &[u64]) = if is_quick {
+            (&[1, 100_000], &[1, 10, MANY], &[MANY])
+        } else {
+            let counts = &[1, 2, 3, 10, 30, MANY];
+            (&REPORTED_LENGTHS, counts, counts)
+        };
+        // Table 2 takes minutes: the quick profile leaves it out.
+        let (table_lengths, table_counts): (&[u64], &[u64]) = if is_quick {
+            (&[], &[])
+        } else {
+            (&REPORTED_LENGTHS, &REPORTED_COUNTS)
+        };
+        let mut points = Vec::new();
+        let mut add = |sweep, io_threads, length, computing| {
+            points.extend(Mode::ALL.iter().map(|mode| {
+                Point::new()
+                    .at(MODE, *mode)
+                    .at(SWEEP, sweep)
+                    .at(IO_THREADS, Count(io_threads))
+                    .at(LENGTH, length)
+                    .at(COMPUTING, Count(computing))
+            }));
+        };
+        for &length in lengths {
+            add(Sweep::Lengths, 1, Bytes(length), 0);
+        }
+        for &threads in few {
+            add(Sweep::Cached, threads, long, 0);
+        }
+        for &threads in counts {
+            add(Sweep::Device, threads, DEVICE_LENGTH, 0);
+        }
+        for &threads in few {
+            add(Sweep::WhileComputing, threads, DEVICE_LENGTH, threads);
+        }
+        for &length in table_lengths {
+            add(Sweep::ReportedLengths, 1, Bytes(length), 1);
+        }
+        for &threads in table_counts {
+            add(Sweep::ReportedThreads, threads, LONG, 1);
+        }
+        for &threads in table_counts.iter().filter(|threads| **threads <= MANY) {
+            add(Sweep::ReportedComputing, 1, LONG, threads);
+        }
+        points
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
@@ -139,8 +184,7 @@ impl Experiment for Io {
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
         let results = &results.without(WORKLOAD);
-        let findings = [break_even(results), while_computing(results)];
-        findings.into_iter().flatten().collect()
+        found([break_even(results), while_computing(results)])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -161,57 +205,6 @@ fn figure<L: LevelOf>(
 ) -> Figure {
     let lines = lines(results, RUN, axis, MODE, &[SWEEP.at(sweep)]);
     curves(key, title, (axis, RUN), lines)
-}
-
-fn points(profile: Profile) -> Vec<Point> {
-    let is_quick = profile == Profile::Quick;
-    // The length in the report, or a tenth of it.
-    let long = if is_quick { Bytes(LONG.0 / 10) } else { LONG };
-    let (lengths, counts, few): (&[u64], &[u64], &[u64]) = if is_quick {
-        (&[1, 100_000], &[1, 10, MANY], &[MANY])
-    } else {
-        let counts = &[1, 2, 3, 10, 30, MANY];
-        (&REPORTED_LENGTHS, counts, counts)
-    };
-    // Table 2 takes minutes: the quick profile leaves it out.
-    let (table_lengths, table_counts): (&[u64], &[u64]) = if is_quick {
-        (&[], &[])
-    } else {
-        (&REPORTED_LENGTHS, &REPORTED_COUNTS)
-    };
-    let mut points = Vec::new();
-    let mut add = |sweep, io_threads, length, computing| {
-        points.extend(Mode::ALL.iter().map(|mode| {
-            Point::new()
-                .at(MODE, *mode)
-                .at(SWEEP, sweep)
-                .at(IO_THREADS, Count(io_threads))
-                .at(LENGTH, length)
-                .at(COMPUTING, Count(computing))
-        }));
-    };
-    for &length in lengths {
-        add(Sweep::Lengths, 1, Bytes(length), 0);
-    }
-    for &threads in few {
-        add(Sweep::Cached, threads, long, 0);
-    }
-    for &threads in counts {
-        add(Sweep::Device, threads, DEVICE_LENGTH, 0);
-    }
-    for &threads in few {
-        add(Sweep::WhileComputing, threads, DEVICE_LENGTH, threads);
-    }
-    for &length in table_lengths {
-        add(Sweep::ReportedLengths, 1, Bytes(length), 1);
-    }
-    for &threads in table_counts {
-        add(Sweep::ReportedThreads, threads, LONG, 1);
-    }
-    for &threads in table_counts.iter().filter(|threads| **threads <= MANY) {
-        add(Sweep::ReportedComputing, 1, LONG, threads);
-    }
-    points
 }
 
 /// Both modes at the numbers of threads that were measured in a sweep, and how many times as long the

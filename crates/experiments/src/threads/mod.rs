@@ -35,22 +35,3 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &io::Io,
     &async_io::AsyncIo,
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::ALL;
-    use crate::made_up::setting;
-    use instrument::plan::Profile;
-
-    #[test]
-    fn the_quick_profile_has_time_for_the_group() {
-        let points = |profile| -> usize {
-            let setting = setting(profile);
-            ALL.iter()
-                .map(|experiment| experiment.points(&setting).len())
-                .sum()
-        };
-        assert!(points(Profile::Quick) <= 73, "{}", points(Profile::Quick));
-        assert!(points(Profile::Standard) >= points(Profile::Quick));
-    }
-}

@@ -1,7 +1,7 @@
 //! `threads.slice`: the length of a time slice, and the cost of the tick that ends it.
 
 use super::kind::UserThreads;
-use crate::estimates::known;
+use crate::estimates::of_values;
 use crate::figures::curves;
 use crate::prelude::*;
 
@@ -86,6 +86,5 @@ fn cost(results: &Results) -> Option<Finding> {
         short = duration(short),
         long = duration(long),
     );
-    let grade = known(&[&most, &least]);
-    follows.then(|| Finding::new("cost", said).graded(grade).weighing(0.4))
+    follows.then(|| of_values("cost", said, [most, least]).weighing(0.4))
 }

@@ -1,7 +1,7 @@
 //! `threads.two_locks`: the report's question of several processors and two locks.
 
 use super::kind::UserThreads;
-use crate::estimates::{by_ratio, ratio, ratios};
+use crate::estimates::{by_ratio, found, ratio, ratios};
 use crate::figures::{curves, lines};
 use crate::prelude::*;
 use crate::together::{several_cpus, usable_cpus};
@@ -108,8 +108,7 @@ impl Experiment for TwoLocks {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let found = [SHORT, LONG].map(|steps| blocking_or_spinning(results, steps));
-        found.into_iter().flatten().collect()
+        found([SHORT, LONG].map(|steps| blocking_or_spinning(results, steps)))
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

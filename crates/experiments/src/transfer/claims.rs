@@ -6,10 +6,10 @@ use super::growth::{RECEIVER_TIME, SENDER_TIME};
 use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading, TO, times_over};
 use crate::estimates::pooled;
 use crate::judging::{
-    ALMOST, MARGIN, a_little, alike_along, both, decided, exceeds, extremes, larger_along, opposite,
+    ALMOST, MARGIN, a_little, about_along, both, decided, exceeds, extremes, larger_along,
+    opposite, somewhere,
 };
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Evidence, Judgement, Ruling};
 
 const TRANSFERS: &str = "transfer.file";
 const GROWTH: &str = "transfer.growth";
@@ -77,7 +77,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report C",
         basis: Basis::One(GROWTH, |results| {
             let ratios = large_of(growth::receiver_over_sender(results));
-            alike_along(ALMOST, &ratios, |[least, most]| {
+            about_along(1.0, ALMOST, &ratios, |[least, most]| {
                 sentence!(
                     "To its own end, a receiver of files of 1 MiB and more takes {least} to {most} as long as \
                      its sender."
@@ -91,7 +91,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report C",
         basis: Basis::Several(&[TRANSFERS, GROWTH], |evidence| {
             let gains = large_of(gains(evidence, SENDERS, SENDER_TIME));
-            let judged = alike_along(ALMOST, &gains, |[least, most]| {
+            let judged = about_along(1.0, ALMOST, &gains, |[least, most]| {
                 sentence!(
                     "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
                      that reads it."
@@ -181,15 +181,7 @@ fn small_of(mut ratios: Vec<(Bytes, Quantity)>) -> Vec<(Bytes, Quantity)> {
 fn costs_more_at_some_size(evidence: &Evidence<'_>) -> Option<Judgement> {
     let mapped_first = SENDERS.map(|[read, mapped]| [mapped, read]);
     let losses = small_of(gains(evidence, mapped_first, SENDER_TIME));
-    let rulings = losses.iter().map(|(_, loss)| exceeds(loss, 1.0 + MARGIN));
-    let rulings: Vec<Ruling> = rulings.collect();
-    let ruling = if rulings.contains(&Ruling::Holds) {
-        Ruling::Holds
-    } else if rulings.contains(&Ruling::Undecided) {
-        Ruling::Undecided
-    } else {
-        Ruling::DoesNotHold
-    };
+    let ruling = somewhere(losses.iter().map(|(_, loss)| exceeds(loss, 1.0 + MARGIN)));
     let [(_, least), (size, most)] = extremes(&losses)?;
     let said = sentence!(
         "Below 1 MiB, a file takes {least} to {most} as long from a mapping as by read and write, most at \

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 /// The file's name on its way; the receiver stores it under a name of its own.
 const NAME: &str = "measured";
@@ -29,7 +29,7 @@ const NAME: &str = "measured";
 /// up the waiting process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A receiver that measures with this process.
+/// A receiver of files that are sent to measure their transfer.
 pub(super) struct Endpoint {
     address: String,
     token: Option<Token>,
@@ -213,8 +213,8 @@ impl Drop for Here {
 pub(super) struct Connection(Session);
 
 impl Connection {
-    /// Has the receiver delete the previous file, so that the next target is a new file. It is sent and
-    /// received by the methods of `pair`. Returns the room for it, in bytes.
+    /// Has the receiver delete the previous file, so that the next one is new. That one is sent and received by
+    /// the methods of `pair`. Returns the room for it, in bytes.
     pub(super) fn prepare(&mut self, pair: Pair) -> Result<u64, Error> {
         self.0.use_method(pair.sender)?;
         self.0.prepare(pair.receiver)
@@ -320,17 +320,18 @@ pub fn link(
     token_file: Option<&Path>,
     stop: &'static AtomicBool,
 ) -> Result<Link, String> {
-    let unready = |error: Error| match error {
+    let of_receiver = |error: &dyn fmt::Display| format!("the receiver at {address}: {error}");
+    let reason = |error: Error| match error {
         Error::Connect { .. } => error.to_string(),
-        other => format!("the receiver at {address}: {other}"),
+        other => of_receiver(&other),
     };
-    let endpoint = Endpoint::elsewhere(address, token_file, stop).map_err(unready)?;
-    let mut connection = endpoint.connect().map_err(unready)?;
+    let endpoint = Endpoint::elsewhere(address, token_file, stop).map_err(reason)?;
+    let mut connection = endpoint.connect().map_err(reason)?;
     let mut round_trip = Duration::MAX;
     let mut room_bytes = 0;
     for _ in 0..QUESTIONS {
         let asked = Instant::now();
-        room_bytes = connection.prepare(PLAIN).map_err(unready)?;
+        room_bytes = connection.prepare(PLAIN).map_err(reason)?;
         round_trip = round_trip.min(asked.elapsed());
     }
     let mut send = |size| -> Result<Duration, MeasureError> {
@@ -345,7 +346,7 @@ pub fn link(
     };
     let mut size = SMALLEST;
     let time = loop {
-        let time = send(size).map_err(|error| format!("the receiver at {address}: {error}"))?;
+        let time = send(size).map_err(|error| of_receiver(&error))?;
         if time >= LONG_ENOUGH || size * 4 > LARGEST.min(room_bytes) {
             break time;
         }
@@ -385,7 +386,7 @@ mod tests {
         static STOP: AtomicBool = AtomicBool::new(false);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it listens").to_string();
-        // A file has no entries.
+        // No path leads through a file.
         let nowhere = Some(Path::new("/dev/null/nowhere"));
         let reason = link(&address, nowhere, &STOP).expect_err("no token");
         assert!(reason.contains("/nowhere"), "{reason}");

@@ -4,6 +4,7 @@ use super::levels::{
     FROM_MAPPING, INTO_MAPPING, PAIRS, PLAIN, Pair, Reading, SIZE, TIME, curve, is_in_turn,
     times_over,
 };
+use crate::estimates::value_at;
 use crate::figures::{curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};
@@ -41,7 +42,7 @@ fn gains(results: &Results) -> Figure {
         let times = curve(results, pair, Reading::First);
         let gains = times_over(results, [PLAIN, pair], Reading::First);
         let points = gains.iter().filter_map(|(size, gain)| {
-            let (_, time) = times.iter().find(|(timed, _)| timed == size)?;
+            let time = value_at(&times, *size)?;
             let is_doubtful = |pair: &Pair| is_doubtful(results, *pair, *size);
             let doubtful = involved.iter().any(is_doubtful);
             Some(point(*size, gain, time.processes, doubtful))
@@ -88,7 +89,6 @@ mod tests {
     use crate::prelude::*;
     use instrument::figure::FigurePoint;
     use instrument::noise::Warning;
-    use instrument::results::PointResult;
 
     #[test]
     fn a_gain_is_as_doubtful_as_the_times_it_is_made_of() {

@@ -5,8 +5,6 @@ use crate::estimates::{by_ratio, known};
 use crate::judging::above_from;
 use crate::lines::{line_through, values};
 use crate::prelude::*;
-use instrument::curve::{Curve, Onset};
-use instrument::definition::Better;
 use instrument::statistics::linear::Line;
 
 const MIB: f64 = 1_048_576.0;
@@ -37,8 +35,8 @@ pub(super) fn over(results: &Results<'_>, finding: Finding) -> Finding {
 /// sizes do not lie on a line.
 fn cost(results: &Results) -> Option<Finding> {
     let curve = curve(results, PLAIN, Reading::First);
-    let line = line(&curve)?;
-    if !follows(&curve, &line) {
+    let line = line_through(&values(&curve))?;
+    if curve.len() < FEWEST_SIZES || !follows(&curve, &line) {
         return None;
     }
     let fixed = Quantity::estimated(&line.intercept, Unit::Nanoseconds);
@@ -51,18 +49,11 @@ fn cost(results: &Results) -> Option<Finding> {
     );
     let is_positive = fixed.interval.is_none_or(|interval| interval.low > 0.0);
     let grade = if is_positive {
-        known(&[&fixed, &per_mib])
+        known([fixed, per_mib])
     } else {
         Grade::Undecided
     };
     Some(Finding::new("cost", said).graded(grade).weighing(0.45))
-}
-
-fn line(curve: &[(Bytes, &Estimate)]) -> Option<Line> {
-    if curve.len() < FEWEST_SIZES {
-        return None;
-    }
-    line_through(&values(curve))
 }
 
 /// True if the line comes near each time of the curve.

@@ -1,7 +1,7 @@
 //! `transfer.growth`: a file sent as in the report, to a receiver that does not know its size.
 
 use super::levels::{MAPPED, PLAIN, Pair, RECEIVER, REPORTED, SENDER, SIZE};
-use crate::estimates::{by_ratio, pooled, ratio, ratio_within, ratios};
+use crate::estimates::{by_ratio, lowest, pooled, ratio, ratio_within, ratios};
 use crate::figures::{curves, lines, logarithmic};
 use crate::file::scratch_file::ScratchFile;
 use crate::file::{page_cache, powers};
@@ -10,10 +10,7 @@ use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
 use crate::together::Slot;
 use ::transfer::method::{ReceiveMethod, SendMethod};
-use instrument::claim::{Judgement, Ruling};
 use instrument::figure::Series;
-use instrument::point::Level;
-use instrument::results::PointResult;
 use platform::file::{Access, LockedFile};
 use platform::memory::FileMapping;
 use platform::placement::{current_cpu, pin_to};
@@ -36,8 +33,6 @@ const TIME: Metric = Metric::time("time", "time of a file");
 pub(super) const SENDER_TIME: Metric = Metric::time("sender_time", "to the sender's end");
 pub(super) const RECEIVER_TIME: Metric = Metric::time("receiver_time", "to the receiver's end");
 
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
 /// A page, the step of the report.
 const PAGE: Bytes = Bytes(4 * KIB);
 /// Source and target.
@@ -326,7 +321,7 @@ fn receive(
 }
 
 fn not_reported(method: &str) -> MeasureError {
-    MeasureError::Unsupported(format!("{method} is no method of the report"))
+    unsupported(format!("{method} is no method of the report"))
 }
 
 fn by_writing(stream: &mut TcpStream, mut file: File, step: usize) -> Result<(), MeasureError> {
@@ -354,9 +349,7 @@ fn by_mapping(stream: &mut TcpStream, file: File, step: usize) -> Result<(), Mea
         let filled = match mapping.as_mut_slice() {
             Some(memory) => fill(stream, memory)?,
             None => {
-                return Err(MeasureError::Unsupported(
-                    "a mapping stays read-only".into(),
-                ));
+                return Err(unsupported("a mapping stays read-only"));
             }
         };
         mapping.ensure_whole()?;
@@ -454,9 +447,7 @@ fn growing(results: &Results) -> Option<Finding> {
 pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
     let [(page, by_page), (_, at_once)] = ends(results, ReceiveMethod::Mmap)?;
     // Report C writes in blocks of another size: each receiver is compared with the fastest one that writes.
-    let written = curve(results, ReceiveMethod::File).into_iter();
-    let (_, written) =
-        written.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
+    let (_, written) = lowest(curve(results, ReceiveMethod::File))?;
     let (growing, whole) = (ratio(by_page, written)?, ratio(at_once, written)?);
     let said = sentence!(
         "A mapping that grows by {page} takes {growing} as long as the best receiver that writes; one \

@@ -1,9 +1,8 @@
 //! The axes, levels and metrics of `transfer.file`.
 
-use crate::estimates::{ratios, ratios_within};
+use crate::estimates::{ratios, ratios_within, value_at};
 use crate::prelude::*;
 use ::transfer::method::{ReceiveMethod, SendMethod};
-use instrument::point::{AxisKind, Level, LevelOf};
 
 /// The receiver on another machine; points over loopback have no level here.
 pub(super) const TO: AxisOf<Address> = AxisOf::new("to", "receiver at");
@@ -148,10 +147,8 @@ pub(super) fn times_over(
 ) -> Vec<(Bytes, Quantity)> {
     if above != PLAIN && below != PLAIN {
         let [above, below] = [above, below].map(|pair| times_over(results, [pair, PLAIN], reading));
-        let of = |(size, one): &(Bytes, Quantity)| {
-            let (_, other) = below.iter().find(|(measured, _)| measured == size)?;
-            Some((*size, one.over(*other)?))
-        };
+        let of =
+            |(size, one): &(Bytes, Quantity)| Some((*size, one.over(value_at(&below, *size)?)?));
         return above.iter().filter_map(of).collect();
     }
     let other = if above == PLAIN { below } else { above };

@@ -17,8 +17,6 @@ use ::transfer::Timing;
 use ::transfer::method::SendMethod;
 use ::transfer::sender::Contents;
 use endpoint::{Connection, Endpoint, failed};
-use instrument::experiment::MeasureError;
-use instrument::statistics::random::Random;
 use levels::{
     PLAIN_TIME, Pair, READING, RECEIVED_TIME, RECEIVER, RECEIVER_TIME, Reading, SENDER, SIZE, TIME,
     TO,
@@ -118,8 +116,8 @@ impl Experiment for TransferOfFiles {
             reading.prepare(way.sender, file, &path, sampler.seed())
         };
         let prepared = ways.iter().map(prepare);
-        let mut prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
-        let mut transfer = |way: usize| prepared[way].transfer(&mut connection.borrow_mut(), size);
+        let prepared: Vec<Prepared> = prepared.collect::<Result<_, _>>()?;
+        let transfer = |way: usize| prepared[way].transfer(&mut connection.borrow_mut(), size);
         let timing = Cell::new(None);
         let report = |sampler: &mut Sampler<'_>| -> Result<(), MeasureError> {
             if let Some(Timing { received, stored }) = timing.take() {
@@ -168,6 +166,19 @@ impl Experiment for TransferOfFiles {
 /// Bytes that are read at a time in random order.
 const BLOCK: usize = 4096;
 
+/// A file that is ready to be sent.
+struct Prepared {
+    source: Source,
+    /// The start of each block, if they go in random order.
+    order: Option<Vec<u64>>,
+}
+
+enum Source {
+    Closed(PathBuf),
+    Open(File),
+    Mapped(FileMapping<'static>),
+}
+
 impl Reading {
     /// Prepares the file for it.
     fn prepare(
@@ -177,39 +188,20 @@ impl Reading {
         path: &Path,
         seed: u64,
     ) -> Result<Prepared, MeasureError> {
-        if self == Self::First {
-            return Ok(Prepared::Closed(path.to_owned()));
-        }
-        let len = file
-            .metadata()
-            .map_err(MeasureError::system("look at the source"))?
-            .len();
+        let metadata = file.metadata();
+        let metadata = metadata.map_err(MeasureError::system("look at the source"))?;
         let order = (self == Self::RandomOrder).then(|| {
-            let mut offsets: Vec<u64> = (0..len).step_by(BLOCK).collect();
+            let mut offsets: Vec<u64> = (0..metadata.len()).step_by(BLOCK).collect();
             Random::new(seed).shuffle(&mut offsets);
             offsets
         });
-        match method {
-            SendMethod::Mmap => Ok(Prepared::Mapped {
-                mapping: map(file, len)?,
-                order,
-            }),
-            _ => Ok(Prepared::Open { file, order }),
-        }
+        let source = match (self, method) {
+            (Self::First, _) => Source::Closed(path.to_owned()),
+            (_, SendMethod::Mmap) => Source::Mapped(map(file, metadata.len())?),
+            _ => Source::Open(file),
+        };
+        Ok(Prepared { source, order })
     }
-}
-
-/// A file that is ready to be sent.
-enum Prepared {
-    Closed(PathBuf),
-    Open {
-        file: File,
-        order: Option<Vec<u64>>,
-    },
-    Mapped {
-        mapping: FileMapping<'static>,
-        order: Option<Vec<u64>>,
-    },
 }
 
 /// Maps a file for as long as the process lives, which ends after the measurement: the mapping borrows the lock.
@@ -224,17 +216,14 @@ fn map(file: File, len: u64) -> Result<FileMapping<'static>, MeasureError> {
 
 impl Prepared {
     /// Sends the file, all of it, and waits until it is there.
-    fn transfer(&mut self, connection: &mut Connection, size: u64) -> Result<Timing, MeasureError> {
-        match self {
-            Self::Closed(path) => {
+    fn transfer(&self, connection: &mut Connection, size: u64) -> Result<Timing, MeasureError> {
+        match (&self.source, &self.order) {
+            (Source::Closed(path), _) => {
                 let file = File::open(path).map_err(MeasureError::system("open the source"))?;
                 connection.transfer(size, Contents::File(&file))
             }
-            Self::Open { file, order: None } => connection.transfer(size, Contents::File(file)),
-            Self::Open {
-                file,
-                order: Some(order),
-            } => {
+            (Source::Open(file), None) => connection.transfer(size, Contents::File(file)),
+            (Source::Open(file), Some(order)) => {
                 let scattered = Contents::Scattered {
                     file,
                     block: BLOCK,
@@ -242,14 +231,10 @@ impl Prepared {
                 };
                 connection.transfer(size, scattered)
             }
-            Self::Mapped {
-                mapping,
-                order: None,
-            } => connection.transfer(size, Contents::Memory(mapping.as_slice())),
-            Self::Mapped {
-                mapping,
-                order: Some(order),
-            } => {
+            (Source::Mapped(mapping), None) => {
+                connection.transfer(size, Contents::Memory(mapping.as_slice()))
+            }
+            (Source::Mapped(mapping), Some(order)) => {
                 let bytes = mapping.as_slice();
                 let mut blocks = order.iter().map(|offset| {
                     let start = *offset as usize;

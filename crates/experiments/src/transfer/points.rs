@@ -7,9 +7,6 @@ use ::transfer::Cover;
 use instrument::estimate::FEWEST_PROCESSES;
 use std::time::Duration;
 
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
-
 /// Source, target and the previous process's target together take at most this part of the room
 /// and of the memory.
 const SHARE: u64 = 6;
@@ -96,7 +93,7 @@ fn read_again(sizes: &[Bytes]) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::super::TransferOfFiles;
-    use super::{Address, KIB, Link, MIB, PAIRS, Pair, SIZE, TO, all, room, sizes};
+    use super::{Address, Link, PAIRS, Pair, SIZE, TO, all, room, sizes};
     use crate::made_up::setting;
     use crate::prelude::*;
     use instrument::plan::Plan;

@@ -2,7 +2,7 @@
 
 use crate::{if_there, is_missing, ways};
 use choice::Choice;
-use oscope_files::copy::{CopyMethod, CopyOptions};
+use oscope_files::copy::{Copied, CopyMethod, CopyOptions};
 use oscope_files::pass::PassOptions;
 use oscope_files::sum::SumOptions;
 use oscope_files::write::WriteOptions;
@@ -59,6 +59,11 @@ fn copying(method: Option<CopyMethod>, block_bytes: Option<usize>, force: bool) 
         block_bytes,
         force,
     }
+}
+
+/// A copy that nothing stops.
+fn copy_by(options: CopyOptions, from: &Path, to: &Path) -> Result<Copied, Error> {
+    copy(&open(from), to, &options, &Watch::default())
 }
 
 fn writing(block_bytes: usize, bytes: u64) -> WriteOptions {
@@ -197,12 +202,10 @@ fn blocks_that_make_no_sense_are_explained() {
 fn a_target_is_left_alone_or_made_whole() {
     let directory = TestDirectory::new();
     let from = directory.file();
-    let source = || open(&from);
     for method in ways() {
-        let options = |force| copying(method, Some(10_000), force);
         let target = directory.path("copy");
-        let watch = Watch::default();
-        match copy(&source(), &target, &options(false), &watch) {
+        let copy_to = |to: &Path, force| copy_by(copying(method, Some(10_000), force), &from, to);
+        match copy_to(&target, false) {
             Ok(copied) => {
                 assert_eq!(copied.bytes, LEN as u64);
                 assert!(method.is_none_or(|method| method == copied.method));
@@ -210,10 +213,10 @@ fn a_target_is_left_alone_or_made_whole() {
                     fs::read(&target).expect("it is there") == vec![3; LEN],
                     "{method:?}"
                 );
-                let error = copy(&source(), &target, &options(false), &watch).expect_err("there");
+                let error = copy_to(&target, false).expect_err("there");
                 assert!(error.to_string().contains("--force"), "{error}");
-                copy(&source(), &target, &options(true), &watch).expect("it may");
-                let error = copy(&source(), &from, &options(true), &watch).expect_err("itself");
+                copy_to(&target, true).expect("it may");
+                let error = copy_to(&from, true).expect_err("itself");
                 assert!(matches!(error, Error::SameFile(..)), "{error}");
                 fs::remove_file(&target).expect("it is there");
             }
@@ -233,9 +236,8 @@ fn a_copy_has_the_permissions_that_cp_would_give_it() {
     };
     let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
     let copy_to = |target: &Path, force| {
-        let source = open(&directory.file());
         let options = copying(Some(CopyMethod::ReadWrite), Some(4096), force);
-        copy(&source, target, &options, &Watch::default())
+        copy_by(options, &directory.file(), target)
     };
     set(&directory.file(), 0o4700);
     let target = directory.path("copy");
@@ -297,10 +299,9 @@ fn a_full_device_is_reported_and_leaves_nothing_behind() {
     let path = mount.join("new");
     let options = writing(10_000, 10_000_000);
     let written = write(&path, &options, &Watch::default());
-    let source = open(&directory.file());
     let copies = ways().map(|method| {
         let options = copying(method, Some(10_000), false);
-        (method, copy(&source, &path, &options, &Watch::default()))
+        (method, copy_by(options, &directory.file(), &path))
     });
     assert!(matches!(written, Err(Error::Full(_))), "{written:?}");
     for (method, copied) in copies {
@@ -397,13 +398,7 @@ fn buffers_are_no_longer_than_the_file() {
     }
     let copy_from = |from: &Path, method| {
         let options = copying(method, Some(HUGE), true);
-        let source = open(from);
-        copy(
-            &source,
-            &directory.path("copy"),
-            &options,
-            &Watch::default(),
-        )
+        copy_by(options, from, &directory.path("copy"))
     };
     for method in ways() {
         if let Some(copied) = if_there(copy_from(&path, method)) {
@@ -420,11 +415,9 @@ fn buffers_are_no_longer_than_the_file() {
 #[test]
 fn a_target_that_is_no_file_is_named_for_what_it_is() {
     let directory = TestDirectory::new();
-    let source = open(&directory.file());
     for force in [false, true] {
         let copy_to = |target: &Path| {
-            let options = copying(None, None, force);
-            let error = copy(&source, target, &options, &Watch::default());
+            let error = copy_by(copying(None, None, force), &directory.file(), target);
             error.expect_err("no file can be there")
         };
         let error = copy_to(directory.0.path());
@@ -444,8 +437,7 @@ fn a_copy_goes_on_where_a_sandbox_forbids_one_within_the_kernel() {
             println!("skipped: {error}");
             return;
         }
-        let source = open(&from);
-        let copied = copy(&source, &to, &best, &Watch::default()).expect("some way works");
+        let copied = copy_by(best, &from, &to).expect("some way works");
         assert_ne!(copied.method, CopyMethod::CopyFileRange);
         assert_eq!(fs::read(&to).expect("the copy"), vec![3; LEN]);
     });
@@ -461,7 +453,7 @@ fn a_file_that_reports_no_size_is_copied_by_reading() {
     };
     let directory = TestDirectory::new();
     let (target, best) = (directory.path("version"), copying(None, None, false));
-    let copied = copy(&open(shown), &target, &best, &Watch::default()).expect("some way works");
+    let copied = copy_by(best, shown, &target).expect("some way works");
     assert_eq!(copied.method, CopyMethod::ReadWrite);
     assert_eq!(fs::read(&target).expect("the copy"), expected);
 }

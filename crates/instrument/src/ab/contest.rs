@@ -251,12 +251,8 @@ impl Contest {
         let centre = test.centre()?;
         let interval = test.interval();
         let verdict = interval.map_or(Verdict::Undecided, |interval| self.verdict(interval));
-        let needed = match interval {
-            Some(interval) if verdict == Verdict::Undecided => {
-                Some(self.needed(centre, interval, elapsed_ns))
-            }
-            _ => None,
-        };
+        let undecided = interval.filter(|_| verdict == Verdict::Undecided);
+        let needed = undecided.map(|interval| self.needed(centre, interval, elapsed_ns));
         Some(Pair {
             rival,
             ratio: centre.exp(),

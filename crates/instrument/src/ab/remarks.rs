@@ -1,6 +1,6 @@
 //! Remarks on the runs of one subject: outliers and drift.
 
-use crate::statistics::summary::{mean, median};
+use crate::statistics::summary::{mean, median, median_absolute_deviation};
 use crate::statistics::trend::mann_kendall;
 
 /// With fewer runs, neither outliers nor drift are reported.
@@ -53,8 +53,8 @@ pub fn remarks(costs: &[f64]) -> Vec<Remark> {
 
 fn outliers(costs: &[f64]) -> Option<Remark> {
     let centre = median(costs)?;
-    let deviations: Vec<f64> = costs.iter().map(|cost| (cost - centre).abs()).collect();
-    let limit = (centre + OUTLIER_DEVIATIONS * median(&deviations)?).max(OUTLIER_FACTOR * centre);
+    let deviation = median_absolute_deviation(costs)?;
+    let limit = (centre + OUTLIER_DEVIATIONS * deviation).max(OUTLIER_FACTOR * centre);
     let count = costs.iter().filter(|cost| **cost > limit).count();
     let worst = costs.iter().copied().fold(0.0, f64::max) / centre;
     match count {

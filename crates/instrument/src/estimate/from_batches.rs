@@ -164,6 +164,7 @@ fn percentiles(samples: &[&Sample]) -> Option<Percentiles> {
 mod tests {
     use crate::definition::{Better, Metric};
     use crate::estimate::{Estimate, Verdict};
+    use crate::made_up::in_passes;
     use crate::quantity::Unit;
     use crate::sample::{Batch, Legs, Reading, Sample};
     use platform::usage::Usage;
@@ -187,15 +188,6 @@ mod tests {
             samples: readings.iter().map(sample).collect(),
             ..Batch::default()
         }
-    }
-
-    /// Each batch in a separate pass.
-    fn in_passes(batches: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
-        let in_pass = |(batch, pass)| Batch {
-            pass: Some(pass),
-            ..batch
-        };
-        batches.into_iter().zip(0..).map(in_pass).collect()
     }
 
     fn leg(short_ns: u64, long_ns: u64) -> Reading {

@@ -23,7 +23,7 @@ pub const FEWEST_PASSES: usize = 3;
 ///
 /// A value that a publication printed has no passes: its centre is the printed number, and it has no
 /// interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Name of the metric.
     pub metric: String,
@@ -89,10 +89,11 @@ pub struct Percentiles {
 }
 
 /// Verdict on an estimate's usability.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "verdict", content = "reason")]
 pub enum Verdict {
     /// Usable.
+    #[default]
     Sound,
     /// Seen in too few processes or passes for an estimate ([`FEWEST_PROCESSES`]).
     TooFew,
@@ -111,11 +112,7 @@ impl Estimate {
 
     /// The value with its unit and interval.
     pub fn quantity(&self) -> Quantity {
-        Quantity {
-            value: self.centre,
-            interval: self.interval,
-            unit: self.unit,
-        }
+        Quantity::new(self.centre, self.interval, self.unit)
     }
 
     /// Half the width of the interval over the centre; `None` without an interval or if the centre
@@ -162,42 +159,7 @@ impl Estimate {
         self.precision()
             .is_some_and(|precision| precision <= target)
     }
-}
 
-/// A quantity that a chart draws as an estimate, known to be sound: no process of this run gave it.
-impl From<Quantity> for Estimate {
-    fn from(quantity: Quantity) -> Self {
-        Self {
-            metric: String::new(),
-            unit: quantity.unit,
-            centre: quantity.value,
-            interval: quantity.interval,
-            raw: None,
-            uncorrected: None,
-            processes: 0,
-            passes: 0,
-            samples: 0,
-            impossible: 0,
-            disturbed: None,
-            by_next_clock: 0.0,
-            clock_slope: None,
-            by_process: Vec::new(),
-            pass_of: Vec::new(),
-            cpu_share: None,
-            system_share: None,
-            percentiles: None,
-            verdict: Verdict::Sound,
-        }
-    }
-}
-
-impl From<&Estimate> for Quantity {
-    fn from(estimate: &Estimate) -> Self {
-        estimate.quantity()
-    }
-}
-
-impl Estimate {
     /// The value of one pass: the median of its processes. `None` if none ran in it.
     pub(crate) fn of_pass(&self, pass: u32) -> Option<f64> {
         let processes = self.pass_of.iter().zip(&self.by_process);
@@ -242,6 +204,24 @@ impl Estimate {
     }
 }
 
+/// A quantity that a chart draws as an estimate, known to be sound: no process of this run gave it.
+impl From<Quantity> for Estimate {
+    fn from(quantity: Quantity) -> Self {
+        Self {
+            unit: quantity.unit,
+            centre: quantity.value,
+            interval: quantity.interval,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&Estimate> for Quantity {
+    fn from(estimate: &Estimate) -> Self {
+        estimate.quantity()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Estimate;
@@ -253,15 +233,11 @@ mod tests {
     fn the_next_clock_widens_a_value_and_not_its_error() {
         let estimate = |by_next_clock: f64| {
             let reach = 0.02 + by_next_clock;
+            let interval = Interval::new(100.0 * (-reach).exp(), 100.0 * reach.exp());
             Estimate {
                 by_next_clock,
-                clock_slope: None,
                 passes: 10,
-                ..Estimate::from(Quantity {
-                    value: 100.0,
-                    interval: Interval::new(100.0 * (-reach).exp(), 100.0 * reach.exp()),
-                    unit: Unit::Nanoseconds,
-                })
+                ..Quantity::new(100.0, interval, Unit::Nanoseconds).into()
             }
         };
         let (known, unknown) = (estimate(0.0), estimate(0.14));
@@ -274,11 +250,7 @@ mod tests {
     fn a_share_is_known_in_points_and_a_value_that_never_varies_exactly() {
         let is_within = |value, [low, high]: [f64; 2], unit| {
             let interval = Interval::new(low, high);
-            let estimate = Estimate::from(Quantity {
-                value,
-                interval,
-                unit,
-            });
+            let estimate = Estimate::from(Quantity::new(value, interval, unit));
             (estimate.is_within(0.05), estimate.is_settled(0.05))
         };
         for (value, ends, unit, expected) in [

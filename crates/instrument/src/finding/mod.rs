@@ -180,10 +180,7 @@ mod tests {
 
     #[test]
     fn a_number_of_which_nothing_is_known_is_not_said() {
-        let gain = |low, high| Quantity {
-            interval: Interval::new(low, high),
-            ..Quantity::exact(10.0, Unit::Ratio)
-        };
+        let gain = |low, high| Quantity::new(10.0, Interval::new(low, high), Unit::Ratio);
         let finding = |gain| Finding::new("gain", sentence!("It is {gain} as fast."));
         assert!(!finding(gain(0.69, 270.0)).is_sayable());
         assert!(finding(gain(9.0, 11.0)).is_sayable());
@@ -232,13 +229,10 @@ mod tests {
     }
 
     fn aspect(subject: &'static str, value: f64, half_width: f64) -> Aspect {
+        let interval = Interval::new(value - half_width, value + half_width);
         Aspect {
             subject,
-            quantity: Quantity {
-                value,
-                interval: Interval::new(value - half_width, value + half_width),
-                unit: Unit::Ratio,
-            },
+            quantity: Quantity::new(value, interval, Unit::Ratio),
             conditions: String::new(),
         }
     }

@@ -132,11 +132,7 @@ mod tests {
     use crate::statistics::Interval;
 
     fn about(value: f64, unit: Unit) -> Quantity {
-        Quantity {
-            value,
-            interval: Interval::new(0.9 * value, 1.1 * value),
-            unit,
-        }
+        Quantity::new(value, Interval::new(0.9 * value, 1.1 * value), unit)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Possible harm of a run to other work on a machine that is short of some resource.
 
-use super::{Check, Effect, check};
+use super::{Check, Checks, Effect};
 use crate::quantity::{Bytes, counted, significant};
 use platform::memory::GroupRoom;
 use platform::power::Battery;
@@ -41,13 +41,14 @@ const SCARCE: f64 = 0.1;
 const PLENTY: Bytes = Bytes(8 << 30);
 /// A machine is busy if others use at least this share of its processors.
 const HEAVY: f64 = 0.5;
+/// Advice where memory is scarce.
 const GENTLE: &str = "`oscope run --gentle` keeps within a share of it";
 
 /// The harm that a run would do, one check for each resource.
 pub fn harms(supplies: &Supplies) -> Vec<Check> {
-    let mut harms = Vec::new();
+    let mut harms = Checks::default();
     let mut add = |subject, found: String, advice| {
-        harms.push(check(subject, found, Effect::Hurts, advice));
+        harms.add(subject, found, Effect::Hurts, advice);
     };
     if let Some((left, all)) = supplies.memory
         && is_scarce(left, all)
@@ -91,7 +92,7 @@ pub fn harms(supplies: &Supplies) -> Vec<Check> {
         let advice = "plug it in: a run takes much power, and saving power slows the clock";
         add("battery", found, advice);
     }
-    harms
+    harms.0
 }
 
 /// The harm that a run would do, in one line; `None` if there is none.
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_would_be_hurt() {
+    fn each_scarce_resource_is_named() {
         let expected = ["memory", "memory limit", "load", "disk", "battery"];
         assert_eq!(subjects(&scarce()), expected);
         let line = harm_line(&harms(&scarce())).unwrap();

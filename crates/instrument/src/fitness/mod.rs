@@ -7,6 +7,7 @@ pub use harm::{Disk, Supplies, harm_line, harms};
 pub use watch::{Watch, clock};
 
 use crate::quantity::{Bytes, counted, significant};
+use Effect::{Disturbs, Limits, Shapes};
 use platform::environment::{AddressRandomisation, Environment, System};
 use platform::machine::Machine;
 use platform::storage::Storage;
@@ -48,6 +49,12 @@ pub enum Effect {
 const QUIET_SHARE: f64 = 0.02;
 /// Stolen time below this share of the wall time moves no result visibly.
 const STOLEN_SHARE: f64 = 0.005;
+/// Power plans of Windows that keep the clock's speed up.
+const STEADY_PLANS: [&str; 3] = [
+    "High performance",
+    "Ultimate Performance",
+    "Balanced, best performance",
+];
 /// Space for the scratch files of the standard profile.
 const COMFORTABLE_ROOM: Bytes = Bytes(4 << 30);
 
@@ -58,357 +65,242 @@ pub fn examine(
     storage: Option<&Storage>,
     watch: &Watch,
 ) -> Vec<Check> {
-    let mut checks: Vec<Check> = [
-        traced(environment),
-        stolen(watch),
-        other_load(watch),
-        watch::sharing(watch.clock.as_ref()),
-        watch::levels(watch.clock.as_ref()),
-        unseen(watch),
-        governor(environment),
-        turbo(environment),
-        cpu_quota(environment),
-        clock_source(environment),
-        address_randomisation(environment),
-        virtualisation(machine),
-        huge_pages(environment),
-        free_page_reporting(environment),
-        mitigations(environment),
-        defender(environment),
-        smt(environment),
-        rights(environment),
-        file_system(storage),
-        room(storage),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let mut checks = Checks::default();
+    checks.other_programs(environment, watch);
+    if let Some(clock) = &watch.clock {
+        checks.clock(clock);
+    }
+    checks.processor(environment);
+    checks.system(machine, environment);
+    checks.slowdowns(environment);
+    checks.rights(environment);
+    if let Some(storage) = storage {
+        checks.storage(storage);
+    }
+    let Checks(mut checks) = checks;
     checks.sort_by_key(|check| check.effect);
     checks
-}
-
-fn check(subject: &str, found: impl Into<String>, effect: Effect, advice: &str) -> Check {
-    let advice = (!advice.is_empty()).then(|| advice.to_owned());
-    Check {
-        subject: subject.into(),
-        found: found.into(),
-        effect,
-        advice,
-    }
-}
-
-/// A property without effect.
-fn fine(subject: &str, found: impl Into<String>) -> Check {
-    check(subject, found, Effect::None, "")
 }
 
 fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0, 2))
 }
 
-fn traced(environment: &Environment) -> Option<Check> {
-    environment.is_traced?.then(|| {
-        check(
-            "tracing",
-            "another program traces oscope: each system call costs what the tracer takes",
-            Effect::Disturbs,
-            "run oscope without the debugger or `strace`",
-        )
-    })
-}
+/// The checks so far.
+#[derive(Default)]
+struct Checks(Vec<Check>);
 
-/// A check for systems that report neither load nor stolen time.
-fn unseen(watch: &Watch) -> Option<Check> {
-    watch.cpu.is_none().then(|| {
-        check(
-            "other load",
-            "not known, nor is stolen time: the system does not report what its processors do",
-            Effect::Limits,
-            "mount /proc in full, so that /proc/stat can be read",
-        )
-    })
-}
+impl Checks {
+    fn add(&mut self, subject: &str, found: impl Into<String>, effect: Effect, advice: &str) {
+        self.0.push(Check {
+            subject: subject.into(),
+            found: found.into(),
+            effect,
+            advice: (!advice.is_empty()).then(|| advice.to_owned()),
+        });
+    }
 
-fn stolen(watch: &Watch) -> Option<Check> {
-    let share = watch.cpu?.steal_ns as f64 / watch.wall_ns.max(1) as f64;
-    Some(if share > STOLEN_SHARE {
-        check(
-            "stolen time",
-            format!(
-                "the hypervisor gave {} of the time to others",
-                percent(share)
+    /// Adds a property without effect.
+    fn fine(&mut self, subject: &str, found: impl Into<String>) {
+        self.add(subject, found, Effect::None, "");
+    }
+
+    fn other_programs(&mut self, environment: &Environment, watch: &Watch) {
+        if environment.is_traced == Some(true) {
+            let found =
+                "another program traces oscope: each system call costs what the tracer takes";
+            let advice = "run oscope without the debugger or `strace`";
+            self.add("tracing", found, Disturbs, advice);
+        }
+        let Some(cpu) = watch.cpu else {
+            let found =
+                "not known, nor is stolen time: the system does not report what its processors do";
+            let advice = "mount /proc in full, so that /proc/stat can be read";
+            return self.add("other load", found, Limits, advice);
+        };
+        let share = |ns: u64| ns as f64 / watch.wall_ns.max(1) as f64;
+        let (stolen, busy) = (share(cpu.steal_ns), share(cpu.busy_ns));
+        if stolen > STOLEN_SHARE {
+            let stolen = percent(stolen);
+            let found = format!("the hypervisor gave {stolen} of the time to others");
+            let advice = "measure when the host is quieter, or on a dedicated host";
+            self.add("stolen time", found, Disturbs, advice);
+        } else {
+            self.fine("stolen time", "none");
+        }
+        if busy <= QUIET_SHARE {
+            return self.fine("other load", "none to speak of");
+        }
+        let busiest = watch.busiest.iter().take(3);
+        let busiest = busiest.filter(|(_, share)| *share > 0.005);
+        let busiest = busiest.map(|(name, share)| format!("{name} {}", percent(*share)));
+        let above_all = match busiest.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => none,
+            busiest => format!(", above all {busiest}"),
+        };
+        let busy = percent(busy);
+        let found = format!("other programs use {busy} of a processor{above_all}");
+        self.add("other load", found, Disturbs, "stop them while you measure");
+    }
+
+    fn processor(&mut self, environment: &Environment) {
+        if let Some(governor) = environment.frequency.governor.as_deref() {
+            // On Windows, the plan is what the governor is on Linux.
+            let (subject, steady, advice) = if is_windows(environment) {
+                let advice = "`powercfg /setactive SCHEME_MIN` keeps the clock's speed up";
+                ("power plan", &STEADY_PLANS[..], advice)
+            } else {
+                let advice =
+                    "`cpupower frequency-set --governor performance` keeps the clock's speed up";
+                ("governor", &["performance"][..], advice)
+            };
+            if steady.contains(&governor) {
+                self.fine(subject, governor);
+            } else {
+                self.add(subject, governor, Disturbs, advice);
+            }
+        }
+        match environment.frequency.turbo {
+            Some(true) => self.add(
+                "turbo",
+                "on: the clock's speed follows heat and the load of other cores",
+                Disturbs,
+                "switch it off where steady numbers matter more than high ones: \
+                 `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > \
+                 /sys/devices/system/cpu/cpufreq/boost`",
             ),
-            Effect::Disturbs,
-            "measure when the host is quieter, or on a dedicated host",
-        )
-    } else {
-        fine("stolen time", "none")
-    })
-}
-
-fn other_load(watch: &Watch) -> Option<Check> {
-    let share = watch.cpu?.busy_ns() as f64 / watch.wall_ns.max(1) as f64;
-    if share <= QUIET_SHARE {
-        return Some(fine("other load", "none to speak of"));
+            Some(false) => self.fine("turbo", "off"),
+            None => {}
+        }
+        if let Some(cpus) = environment.cgroup.cpus {
+            let cpus = counted(significant(cpus, 3), "processor");
+            let found = format!("the control group stops its programs beyond {cpus}");
+            let advice = "lift the quota: time spent stopped counts as wall time";
+            self.add("CPU quota", found, Disturbs, advice);
+        }
+        match environment.clock_source.as_deref() {
+            Some(
+                source @ ("tsc" | "kvm-clock" | "arch_sys_counter" | "hyperv_clocksource_tsc_page"),
+            ) => self.fine("clock source", source),
+            Some(source) => self.add(
+                "clock source",
+                format!("{source}, which takes a system call to read"),
+                Disturbs,
+                "see /sys/devices/system/clocksource/clocksource0/available_clocksource for a faster one",
+            ),
+            None => {}
+        }
     }
-    let busiest: Vec<String> = watch
-        .busiest
-        .iter()
-        .take(3)
-        .filter(|(_, share)| *share > 0.005)
-        .map(|(name, share)| format!("{name} {}", percent(*share)))
-        .collect();
-    let names = if busiest.is_empty() {
-        String::new()
-    } else {
-        format!(", above all {}", busiest.join(", "))
-    };
-    Some(check(
-        "other load",
-        format!(
-            "other programs use {} of a processor{names}",
-            percent(share)
-        ),
-        Effect::Disturbs,
-        "stop them while you measure",
-    ))
-}
 
-fn governor(environment: &Environment) -> Option<Check> {
-    let governor = environment.frequency.governor.as_deref()?;
-    if environment.system() == Some(System::Windows) {
-        return Some(power_plan(governor));
+    fn system(&mut self, machine: &Machine, environment: &Environment) {
+        let randomisation = environment.address_randomisation;
+        if randomisation.is_some_and(|it| it != AddressRandomisation::Full) {
+            let advice = "`sysctl kernel.randomize_va_space=2`: without it every process has the same memory \
+                          layout, and its luck or bad luck looks like a result";
+            self.add(
+                "address randomisation",
+                "off, at least in part",
+                Shapes,
+                advice,
+            );
+        }
+        if let Some(hypervisor) = &machine.hypervisor {
+            let found = format!(
+                "on {hypervisor}: other guests may disturb it, and the host may cache its disks"
+            );
+            self.add("virtual machine", found, Shapes, "");
+        }
+        match environment.transparent_huge_pages.as_deref() {
+            Some("never") => {
+                let found = "never: memory is measured in small pages only";
+                let advice = "`echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`";
+                self.add("huge pages", found, Limits, advice);
+            }
+            Some(mode) => self.fine("huge pages", mode),
+            None => {}
+        }
+        if environment.free_page_reporting == Some(true) {
+            let block = environment.reported_block_bytes.map(Bytes);
+            let pieces = block.map(|block| format!(" in pieces of {block} or more"));
+            let pieces = pieces.unwrap_or_default();
+            self.add(
+                "free page reporting",
+                format!(
+                    "on: the host takes back free memory{pieces}, and the first touch of that memory is slow"
+                ),
+                Shapes,
+                "`oscope run memory` measures the cost; the hypervisor's \
+                 `free-page-reporting=off` of the balloon device switches it off",
+            );
+        }
     }
-    Some(if governor == "performance" {
-        fine("governor", governor)
-    } else {
-        check(
-            "governor",
-            governor,
-            Effect::Disturbs,
-            "`cpupower frequency-set --governor performance` keeps the clock's speed up",
-        )
-    })
-}
 
-/// On Windows, the plan is what the governor is on Linux.
-fn power_plan(plan: &str) -> Check {
-    const STEADY: [&str; 3] = [
-        "High performance",
-        "Ultimate Performance",
-        "Balanced, best performance",
-    ];
-    if STEADY.contains(&plan) {
-        return fine("power plan", plan);
+    fn slowdowns(&mut self, environment: &Environment) {
+        let mitigations = environment.mitigations.values();
+        let active = mitigations.filter(|state| state.starts_with("Mitigation"));
+        let active = active.count();
+        if active > 0 {
+            let found =
+                format!("{active} against flaws of the processor: they make system calls slower");
+            self.add("mitigations", found, Shapes, "");
+        }
+        if environment.defender_watches == Some(true) {
+            let found = "looks through files when programs open, close and start them";
+            let advice = "what files cost without it shows in a directory that it leaves out: as an administrator, \
+                          `Add-MpPreference -ExclusionPath DIR` in PowerShell, then `oscope run --dir DIR`; \
+                          `Remove-MpPreference -ExclusionPath DIR` takes that back";
+            self.add("Microsoft Defender", found, Shapes, advice);
+        }
+        if environment.smt_active == Some(true) {
+            let found = "on: two processors share one core's units and caches";
+            self.add("hyper-threading", found, Shapes, "");
+        }
     }
-    check(
-        "power plan",
-        plan,
-        Effect::Disturbs,
-        "`powercfg /setactive SCHEME_MIN` keeps the clock's speed up",
-    )
-}
 
-fn turbo(environment: &Environment) -> Option<Check> {
-    Some(if environment.frequency.turbo? {
-        check(
-            "turbo",
-            "on: the clock's speed follows heat and the load of other cores",
-            Effect::Disturbs,
-            "switch it off where steady numbers matter more than high ones: \
-             `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > \
-             /sys/devices/system/cpu/cpufreq/boost`",
-        )
-    } else {
-        fine("turbo", "off")
-    })
-}
+    fn rights(&mut self, environment: &Environment) {
+        let (who, of_whom) = if is_windows(environment) {
+            ("an administrator", "those of an administrator")
+        } else {
+            ("root", "root")
+        };
+        match environment.is_root {
+            Some(true) => self.fine("rights", format!("{of_whom}: everything can be measured")),
+            Some(false) => {
+                let advice =
+                    format!("none is needed; as {who}, caches are emptied more thoroughly");
+                self.add("rights", "an ordinary user's", Limits, &advice);
+            }
+            None => {}
+        }
+    }
 
-fn cpu_quota(environment: &Environment) -> Option<Check> {
-    let cpus = environment.cgroup.cpus?;
-    Some(check(
-        "CPU quota",
-        format!(
-            "the control group stops its programs beyond {}",
-            counted(significant(cpus, 3), "processor")
-        ),
-        Effect::Disturbs,
-        "lift the quota: time spent stopped counts as wall time",
-    ))
-}
-
-fn clock_source(environment: &Environment) -> Option<Check> {
-    let source = environment.clock_source.as_deref()?;
-    let is_fast = matches!(
-        source,
-        "tsc" | "kvm-clock" | "arch_sys_counter" | "hyperv_clocksource_tsc_page"
-    );
-    Some(if is_fast {
-        fine("clock source", source)
-    } else {
-        check(
-            "clock source",
-            format!("{source}, which takes a system call to read"),
-            Effect::Disturbs,
-            "see /sys/devices/system/clocksource/clocksource0/available_clocksource for a faster one",
-        )
-    })
-}
-
-fn address_randomisation(environment: &Environment) -> Option<Check> {
-    match environment.address_randomisation? {
-        AddressRandomisation::Full => None,
-        AddressRandomisation::Off | AddressRandomisation::WithoutHeap => Some(check(
-            "address randomisation",
-            "off, at least in part",
-            Effect::Shapes,
-            "`sysctl kernel.randomize_va_space=2`: without it every process has the same memory \
-             layout, and its luck or bad luck looks like a result",
-        )),
+    fn storage(&mut self, storage: &Storage) {
+        let (file_system, mount_point) = (&storage.file_system, storage.mount_point.display());
+        let place = format!("{file_system} on {mount_point}");
+        if storage.is_memory() {
+            let found = format!("{place}, which is in memory: cold reads cannot be measured there");
+            let advice = "choose a directory on a disk with `--dir`";
+            self.add("file system", found, Limits, advice);
+        } else if storage.is_remote() {
+            let found = format!("{place}, which is another machine's");
+            let advice = "choose a local directory with `--dir`, unless the remote one is what you ask about";
+            self.add("file system", found, Shapes, advice);
+        } else {
+            self.fine("file system", place);
+        }
+        let free = Bytes(storage.free_bytes);
+        if free < COMFORTABLE_ROOM {
+            let found = format!("{free:.3}: scratch files will be small, or left out");
+            let advice = "make room, or choose another directory with `--dir`";
+            self.add("room for scratch files", found, Limits, advice);
+        } else {
+            self.fine("room for scratch files", format!("{free:.3}"));
+        }
     }
 }
 
-fn virtualisation(machine: &Machine) -> Option<Check> {
-    let hypervisor = machine.hypervisor.as_deref()?;
-    Some(check(
-        "virtual machine",
-        format!("on {hypervisor}: other guests may disturb it, and the host may cache its disks"),
-        Effect::Shapes,
-        "",
-    ))
-}
-
-fn huge_pages(environment: &Environment) -> Option<Check> {
-    let mode = environment.transparent_huge_pages.as_deref()?;
-    Some(if mode == "never" {
-        check(
-            "huge pages",
-            "never: memory is measured in small pages only",
-            Effect::Limits,
-            "`echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`",
-        )
-    } else {
-        fine("huge pages", mode)
-    })
-}
-
-fn free_page_reporting(environment: &Environment) -> Option<Check> {
-    if !environment.free_page_reporting? {
-        return None;
-    }
-    let block = environment.reported_block_bytes.map(Bytes);
-    let pieces = block.map_or_else(String::new, |block| {
-        format!(" in pieces of {block} or more")
-    });
-    Some(check(
-        "free page reporting",
-        format!(
-            "on: the host takes back free memory{pieces}, and the first touch of that memory is slow"
-        ),
-        Effect::Shapes,
-        "`oscope run memory` measures the cost; the hypervisor's \
-         `free-page-reporting=off` of the balloon device switches it off",
-    ))
-}
-
-fn defender(environment: &Environment) -> Option<Check> {
-    if !environment.defender_watches? {
-        return None;
-    }
-    Some(check(
-        "Microsoft Defender",
-        "looks through files when programs open, close and start them",
-        Effect::Shapes,
-        "what files cost without it shows in a directory that it leaves out: as an administrator, \
-         `Add-MpPreference -ExclusionPath DIR` in PowerShell, then `oscope run --dir DIR`; \
-         `Remove-MpPreference -ExclusionPath DIR` takes that back",
-    ))
-}
-
-fn mitigations(environment: &Environment) -> Option<Check> {
-    let active = environment
-        .mitigations
-        .values()
-        .filter(|state| state.starts_with("Mitigation"))
-        .count();
-    (active > 0).then(|| {
-        check(
-            "mitigations",
-            format!("{active} against flaws of the processor: they make system calls slower"),
-            Effect::Shapes,
-            "",
-        )
-    })
-}
-
-fn smt(environment: &Environment) -> Option<Check> {
-    environment.smt_active?.then(|| {
-        check(
-            "hyper-threading",
-            "on: two processors share one core's units and caches",
-            Effect::Shapes,
-            "",
-        )
-    })
-}
-
-fn rights(environment: &Environment) -> Option<Check> {
-    let (who, advice) = if environment.system() == Some(System::Windows) {
-        (
-            "those of an administrator",
-            "none is needed; as an administrator, caches are emptied more thoroughly",
-        )
-    } else {
-        (
-            "root",
-            "none is needed; as root, caches are emptied more thoroughly",
-        )
-    };
-    Some(if environment.is_root? {
-        fine("rights", format!("{who}: everything can be measured"))
-    } else {
-        check("rights", "an ordinary user's", Effect::Limits, advice)
-    })
-}
-
-fn file_system(storage: Option<&Storage>) -> Option<Check> {
-    let storage = storage?;
-    let place = format!(
-        "{} on {}",
-        storage.file_system,
-        storage.mount_point.display()
-    );
-    Some(if storage.is_memory() {
-        check(
-            "file system",
-            format!("{place}, which is in memory: cold reads cannot be measured there"),
-            Effect::Limits,
-            "choose a directory on a disk with `--dir`",
-        )
-    } else if storage.is_remote() {
-        check(
-            "file system",
-            format!("{place}, which is another machine's"),
-            Effect::Shapes,
-            "choose a local directory with `--dir`, unless the remote one is what you ask about",
-        )
-    } else {
-        fine("file system", place)
-    })
-}
-
-fn room(storage: Option<&Storage>) -> Option<Check> {
-    let free = Bytes(storage?.free_bytes);
-    Some(if free < COMFORTABLE_ROOM {
-        check(
-            "room for scratch files",
-            format!("{free:.3}: scratch files will be small, or left out"),
-            Effect::Limits,
-            "make room, or choose another directory with `--dir`",
-        )
-    } else {
-        fine("room for scratch files", format!("{free:.3}"))
-    })
+fn is_windows(environment: &Environment) -> bool {
+    environment.system() == Some(System::Windows)
 }
 
 #[cfg(test)]
@@ -445,7 +337,7 @@ mod tests {
         environment.frequency.governor = Some("powersave".into());
         environment.frequency.turbo = Some(true);
         let cpu = CpuTime {
-            user_ns: 500,
+            busy_ns: 500,
             steal_ns: 20,
             ..CpuTime::default()
         };
@@ -501,7 +393,9 @@ mod tests {
         assert!(advice("power plan").is_some_and(|it| it.contains("powercfg")));
         assert!(advice("rights").is_some_and(|it| it.contains("administrator")));
         assert_eq!(found(&environment, "governor"), None);
-        assert_eq!(super::power_plan("High performance").effect, Effect::None);
+        environment.frequency.governor = Some("High performance".into());
+        let steady = found(&environment, "power plan").map(|check| check.effect);
+        assert_eq!(steady, Some(Effect::None));
     }
 
     #[test]

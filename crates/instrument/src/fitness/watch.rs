@@ -1,13 +1,13 @@
 //! A watch over the machine: the load of other programs while oscope is idle, then the clock of the
 //! processor and what shares its core.
 
-use super::{Check, Effect, check, percent};
+use super::{Checks, Effect, percent};
 use crate::clock::{BracketedLegs, Clock, SystemClock};
 use crate::core_state::Speeds;
 use crate::run_clock::RunClock;
 use crate::sample::{Batch, Legs, Reading, Sample};
 use platform::clock::now_ns;
-use platform::load::{CpuTime, CpuTimes};
+use platform::load::CpuTime;
 use platform::machine::Machine;
 use platform::programs::running;
 use std::collections::BTreeMap;
@@ -30,12 +30,12 @@ impl Watch {
     /// Watches the machine for `length`, asleep.
     pub fn over(length: Duration) -> Self {
         let started_ns = now_ns();
-        let (times, programs) = (CpuTimes::read(), cpu_by_program());
+        let (times, programs) = (CpuTime::read(), cpu_by_program());
         std::thread::sleep(length);
         let wall_ns = now_ns().saturating_sub(started_ns);
-        let cpu = CpuTimes::read()
+        let cpu = CpuTime::read()
             .zip(times)
-            .map(|(later, earlier)| later.since(&earlier).total);
+            .map(|(later, earlier)| later.since(&earlier));
         let mut busiest: Vec<(String, f64)> = cpu_by_program()
             .into_iter()
             .map(|(program, cpu_ns)| {
@@ -101,51 +101,31 @@ pub fn clock(machine: &Machine) -> RunClock {
 /// A core that is shared for more of the time than this is worth advice.
 const SHARED_SHARE: f64 = 0.01;
 
-pub(super) fn sharing(clock: Option<&RunClock>) -> Option<Check> {
-    let cores = &clock?.cores;
-    let core = cores.iter().find(|core| core.shared > SHARED_SHARE)?;
-    Some(check(
-        "shared core",
-        format!(
-            "something shared the core for {} of the time",
-            percent(core.shared)
-        ),
-        Effect::Disturbs,
-        "stop programs on the core's other hyperthread, or measure when the host is quieter",
-    ))
-}
-
-pub(super) fn levels(clock: Option<&RunClock>) -> Option<Check> {
-    let cores = &clock?.cores;
-    let Some(core) = cores.first() else {
-        return Some(check(
-            "clock",
-            "not known: the two reference loops are not written for this processor",
-            Effect::Limits,
-            "",
-        ));
-    };
-    let effect = match core.levels.len() {
-        0 => Effect::Disturbs,
-        1 => Effect::None,
-        _ => Effect::Shapes,
-    };
-    let advice = match effect {
-        Effect::Disturbs => "measure when the host is quieter",
-        _ => "",
-    };
-    Some(check(
-        "clock",
-        core.levels_over("the watch"),
-        effect,
-        advice,
-    ))
+impl Checks {
+    pub(super) fn clock(&mut self, clock: &RunClock) {
+        let mut cores = clock.cores.iter();
+        if let Some(core) = cores.clone().find(|core| core.shared > SHARED_SHARE) {
+            let shared = percent(core.shared);
+            let found = format!("something shared the core for {shared} of the time");
+            let advice = "stop programs on the core's other hyperthread, or measure when the host is quieter";
+            self.add("shared core", found, Effect::Disturbs, advice);
+        }
+        let Some(core) = cores.next() else {
+            let found = "not known: the two reference loops are not written for this processor";
+            return self.add("clock", found, Effect::Limits, "");
+        };
+        let (effect, advice) = match core.levels.len() {
+            0 => (Effect::Disturbs, "measure when the host is quieter"),
+            1 => (Effect::None, ""),
+            _ => (Effect::Shapes, ""),
+        };
+        self.add("clock", core.levels_over("the watch"), effect, advice);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::levels as levels_of;
-    use super::{Effect, sharing};
+    use super::{Checks, Effect};
     use crate::run_clock::{ClockLevel, CoreClock, RunClock};
 
     #[test]
@@ -162,10 +142,9 @@ mod tests {
                 shared,
                 unknown: 0.0,
             };
-            let clock = RunClock { cores: vec![core] };
-            let found = [sharing(Some(&clock)), levels_of(Some(&clock))]
-                .into_iter()
-                .flatten();
+            let mut checks = Checks::default();
+            checks.clock(&RunClock { cores: vec![core] });
+            let found = checks.0.into_iter();
             found.map(|it| (it.found, it.effect)).collect::<Vec<_>>()
         };
         assert_eq!(

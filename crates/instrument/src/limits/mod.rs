@@ -105,6 +105,12 @@ impl Limits {
         }
     }
 
+    /// A limit of memory or of disk forbids swap, since swap uses both.
+    pub(crate) fn forbid_swap(&self) -> bool {
+        let amounts = [self.memory_bytes, self.disk_bytes, self.written_bytes];
+        amounts.iter().any(Option::is_some) || self.bytes_per_second.is_some()
+    }
+
     /// True if keeping these limits needs the kernel's counters of storage I/O.
     pub fn need_storage_counts(&self) -> bool {
         self.written_bytes.is_some() || self.bytes_per_second.is_some()
@@ -114,22 +120,18 @@ impl Limits {
 /// In the syntax of the command line.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = |bytes: Option<u64>| bytes.map(|bytes| Bytes(bytes).to_string());
+        let percent = |percent: f64| format!("{percent}%");
+        let bytes = |bytes: u64| Bytes(bytes).to_string();
+        let rate = |rate: f64| BytesPerSecond(rate).to_string();
+        let io = |idle: bool| if idle { parse::IDLE } else { parse::USUAL };
         let pairs = [
-            (
-                "processor",
-                self.processor_percent.map(|percent| format!("{percent}%")),
-            ),
+            ("processor", self.processor_percent.map(percent)),
             ("cpus", self.cpus.map(|cpus| cpus.to_string())),
-            ("memory", bytes(self.memory_bytes)),
-            ("disk", bytes(self.disk_bytes)),
-            ("written", bytes(self.written_bytes)),
-            (
-                "rate",
-                self.bytes_per_second
-                    .map(|rate| BytesPerSecond(rate).to_string()),
-            ),
-            ("io", self.idle_io.map(|idle| io_name(idle).into())),
+            ("memory", self.memory_bytes.map(bytes)),
+            ("disk", self.disk_bytes.map(bytes)),
+            ("written", self.written_bytes.map(bytes)),
+            ("rate", self.bytes_per_second.map(rate)),
+            ("io", self.idle_io.map(|idle| io(idle).to_owned())),
         ];
         let pairs = pairs
             .iter()
@@ -234,11 +236,6 @@ pub struct Limited {
     /// The use; `None` for a run that is in progress or was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Used>,
-}
-
-/// The value of `io` on the command line.
-fn io_name(idle: bool) -> &'static str {
-    if idle { parse::IDLE } else { parse::USUAL }
 }
 
 /// A limited resource.
@@ -349,14 +346,6 @@ impl Bound {
             Self::Swap => "beyond the limits: a run with limits uses no swap".into(),
             _ => format!("beyond the limit of {}", self.named(&self.show(limit))),
         })
-    }
-}
-
-impl Limits {
-    /// A limit of memory or of disk forbids swap, since swap uses both.
-    pub(crate) fn forbid_swap(&self) -> bool {
-        let amounts = [self.memory_bytes, self.disk_bytes, self.written_bytes];
-        amounts.iter().any(Option::is_some) || self.bytes_per_second.is_some()
     }
 }
 

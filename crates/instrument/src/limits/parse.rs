@@ -198,13 +198,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn printed_they_read_back_the_same(limits in limits()) {
+        fn limits_that_are_printed_read_back_the_same(limits in limits()) {
             prop_assume!(!limits.is_none());
             prop_assert_eq!(read(&limits.to_string()), Ok(limits));
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in "[a-z]{0,9}=?[-0-9.%]{0,5}[A-Za-z/]{0,6},?") {
+        fn no_text_of_limits_panics(text in "[a-z]{0,9}=?[-0-9.%]{0,5}[A-Za-z/]{0,6},?") {
             let _ = read(&text);
         }
     }

@@ -62,12 +62,7 @@ mod tests {
 
     fn known(value: f64, low: f64, high: f64, unit: Unit) -> Known {
         let interval = Interval::new(low, high);
-        Quantity {
-            value,
-            interval,
-            unit,
-        }
-        .known()
+        Quantity::new(value, interval, unit).known()
     }
 
     #[test]

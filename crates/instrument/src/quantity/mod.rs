@@ -7,18 +7,19 @@ mod amounts;
 mod known;
 mod scale;
 
-pub use amounts::{Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond};
+pub use amounts::{Bytes, BytesPerSecond, Nanoseconds};
 pub use known::Known;
 pub(crate) use known::VAGUE;
 pub use scale::{ParseQuantityError, significant};
 
 use crate::statistics::{Estimated, Interval};
+use amounts::OPERATIONS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// The unit of a bare number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Bytes moved per second of wall time.
@@ -30,6 +31,7 @@ pub enum Unit {
     /// An amount of data.
     Bytes,
     /// A number of things.
+    #[default]
     Count,
     /// A share of a whole, from 0 to 1; printed in per cent.
     Share,
@@ -42,7 +44,7 @@ impl Unit {
     pub fn show(self, value: f64, digits: usize) -> String {
         match self {
             Self::BytesPerSecond => format!("{:.digits$}", BytesPerSecond(value)),
-            Self::OperationsPerSecond => format!("{:.digits$}", OperationsPerSecond(value)),
+            Self::OperationsPerSecond => OPERATIONS.rounded(value, digits),
             Self::Nanoseconds => format!("{:.digits$}", Nanoseconds(value)),
             Self::Bytes => show_bytes(Bytes(value.max(0.0) as u64), digits),
             Self::Count if value.fract() == 0.0 => value.to_string(),
@@ -50,6 +52,17 @@ impl Unit {
             Self::Share => format!("{} %", significant(value * 100.0, digits)),
             Self::Ratio => format!("{} ×", significant(value, digits)),
         }
+    }
+
+    /// Reads a value with one of the symbols of this unit; `None` if the unit has no symbols of different sizes.
+    pub fn read(self, text: &str) -> Option<Result<f64, ParseQuantityError>> {
+        Some(match self {
+            Self::BytesPerSecond => text.parse().map(|BytesPerSecond(rate)| rate),
+            Self::OperationsPerSecond => OPERATIONS.parse(text),
+            Self::Nanoseconds => text.parse().map(|Nanoseconds(time)| time),
+            Self::Bytes => text.parse().map(|Bytes(bytes)| bytes as f64),
+            Self::Count | Self::Share | Self::Ratio => return None,
+        })
     }
 }
 
@@ -75,6 +88,7 @@ impl fmt::Display for Count {
         self.0.fmt(f)
     }
 }
+
 /// `count` with its noun: `1 point`, `2 points`.
 pub fn counted(count: impl fmt::Display, noun: &str) -> String {
     let count = count.to_string();
@@ -100,13 +114,18 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
 }
 
 impl Quantity {
-    /// A value that was looked up or set.
-    pub const fn exact(value: f64, unit: Unit) -> Self {
+    /// A value with its interval, if that is known.
+    pub const fn new(value: f64, interval: Option<Interval>, unit: Unit) -> Self {
         Self {
             value,
-            interval: None,
+            interval,
             unit,
         }
+    }
+
+    /// A value that was looked up or set.
+    pub const fn exact(value: f64, unit: Unit) -> Self {
+        Self::new(value, None, unit)
     }
 
     /// A duration that was looked up or set.
@@ -116,11 +135,7 @@ impl Quantity {
 
     /// A statistical estimate, in `unit`.
     pub const fn estimated(value: &Estimated, unit: Unit) -> Self {
-        Self {
-            value: value.centre,
-            interval: value.interval,
-            unit,
-        }
+        Self::new(value.centre, value.interval, unit)
     }
 
     /// Half the width of the interval over the value; `None` without an interval or if the value is
@@ -237,11 +252,8 @@ mod tests {
     }
 
     fn quantity(value: f64, half_width: f64) -> Quantity {
-        Quantity {
-            value,
-            interval: Interval::new(value - half_width, value + half_width),
-            unit: Unit::Nanoseconds,
-        }
+        let interval = Interval::new(value - half_width, value + half_width);
+        Quantity::new(value, interval, Unit::Nanoseconds)
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Scales {
         format!("{} {symbol}", value / factor)
     }
 
-    fn rounded(&self, value: f64, digits: usize) -> String {
+    pub(super) fn rounded(&self, value: f64, digits: usize) -> String {
         let reaches = |(_, factor): &Scale| value.abs() >= *factor;
         let index = self.printed.iter().rposition(reaches).unwrap_or(0);
         let (symbol, factor) = self.printed[index];

@@ -6,7 +6,7 @@ use crate::noise::Warning;
 use crate::plan::Plan;
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
-use crate::results::Estimate;
+use crate::results::{Estimate, PointResult};
 use crate::sample::Batch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,10 +68,8 @@ pub enum Event<'a> {
         definition: &'a Definition,
         /// The point.
         point: &'a Point,
-        /// The reason for closing it.
-        ending: &'a Ending,
-        /// Reasons to doubt its numbers.
-        warnings: &'a [Warning],
+        /// The reason for closing it, and reasons to doubt its numbers.
+        closing: &'a Closing,
     },
     /// The time will not suffice for an estimate of every point. Reported once: before the first
     /// pass if earlier runs show the cost of each visit, else after it.
@@ -138,9 +136,10 @@ pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
 /// The part of a run that was measured before it stopped, and what is left to do.
 #[derive(Clone, Debug, Default)]
 pub struct Earlier {
-    /// The experiments that had started or were skipped, by their ids. Observers know them: no
-    /// event announces them again.
-    pub experiments: BTreeMap<String, EarlierExperiment>,
+    /// The points of the experiments that had started, by the experiment's id; none of one that was skipped. They
+    /// may differ from those of the plan: some were added where curves bend. Those that failed stay closed.
+    /// Observers know these experiments: no event announces them again.
+    pub experiments: BTreeMap<String, Vec<PointRecord>>,
     /// The passes that had begun. The next pass gets this number: it is another window of time, even
     /// if the last one was cut off.
     pub passes_begun: usize,
@@ -161,23 +160,39 @@ impl Earlier {
     }
 }
 
-/// An experiment of a stopped run.
-#[derive(Clone, Debug)]
-pub enum EarlierExperiment {
-    /// It could not run.
-    Skipped,
-    /// It has these points, which may differ from those of the plan: some were added where curves
-    /// bend.
-    Started(Vec<EarlierPoint>),
-}
-
-/// A point of a stopped run.
-#[derive(Clone, Debug)]
-pub struct EarlierPoint {
+/// The record of one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PointRecord {
     /// The point.
     pub point: Point,
-    /// Its batches.
+    /// The batches, in the order in which they were taken.
     pub batches: Vec<Batch>,
-    /// The reason why it could not be measured, if so. It stays closed.
-    pub failed: Option<String>,
+    /// The ending of the point; `None` if the run was cut off before it.
+    pub closing: Option<Closing>,
+}
+
+/// The end of a point's measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Closing {
+    /// The reason why sampling ended.
+    pub ending: Ending,
+    /// Reasons to doubt the point's numbers.
+    pub warnings: Vec<Warning>,
+}
+
+impl PointRecord {
+    /// The reason why it could not be measured, if so.
+    pub fn failed(&self) -> Option<&str> {
+        match &self.closing.as_ref()?.ending {
+            Ending::Failed(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// The point's estimates and warnings.
+    pub fn result(&self, definition: &Definition) -> PointResult {
+        let closing = self.closing.as_ref();
+        let recorded = closing.map(|closing| closing.warnings.as_slice());
+        PointResult::new(definition, &self.point, &self.batches, recorded)
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::experiment::Confinement;
 use crate::limits::Used;
+use crate::plan::Planned;
 use crate::point::Point;
 use crate::sample::Batch;
 use crate::sampler::Task;
@@ -17,6 +18,8 @@ pub struct Request {
     pub points: Vec<Point>,
     /// Limits for the worker; `None` sets no extra limits.
     pub confinement: Option<Confinement>,
+    /// The library that the worker loads before all others, if any.
+    pub preload: Option<String>,
     /// Disk space of the experiment's scratch files, in bytes.
     pub space_bytes: u64,
     /// Wall time that the visits take at the least because their levels ask for it, in ns.
@@ -27,6 +30,23 @@ pub struct Request {
 }
 
 impl Request {
+    /// A visit to each of these points of an experiment. A point with limits or a preloaded library has a process of
+    /// its own.
+    pub fn new(planned: &Planned<'_>, points: Vec<Point>, task: Task) -> Self {
+        let experiment = planned.experiment;
+        let least_ns = |point| experiment.least_ns(point);
+        let alone = points.first().filter(|_| points.len() == 1);
+        Self {
+            experiment: planned.definition.id.clone(),
+            confinement: alone.and_then(|point| experiment.confinement(point)),
+            preload: alone.and_then(|point| experiment.preload(point)),
+            space_bytes: planned.space_bytes,
+            least_ns: points.iter().map(least_ns).sum(),
+            points,
+            task,
+        }
+    }
+
     /// Each point with its instructions.
     pub fn visits(&self) -> impl Iterator<Item = (&Point, Task)> {
         let mut seeds = Random::new(self.task.seed);

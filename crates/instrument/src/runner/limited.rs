@@ -47,10 +47,7 @@ impl LimitedExecutor {
                 limits,
                 last: spent(started_ns, before),
             },
-            wear: Wear {
-                limit_bytes: limits.written_bytes,
-                ..Wear::default()
-            },
+            wear: Wear::default(),
             workers,
             before,
             started_ns,
@@ -112,28 +109,26 @@ impl LimitedExecutor {
     }
 
     /// Takes a batch after a rest.
-    fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
-        self.rest().map_err(|error| uncounted(&error))?;
+    fn take(&mut self, request: &Request) -> platform::Result<Vec<Result<Batch, BatchError>>> {
+        self.rest()?;
         if self.is_interrupted() {
-            return Err(BatchError::Interrupted);
+            return Ok(vec![Err(BatchError::Interrupted)]);
         }
-        let before = Consumption::read().map_err(|error| uncounted(&error))?;
+        let before = Consumption::read()?;
         let written_bytes = self.written_bytes(before);
-        let experiment = &request.experiment;
-        if !self
-            .wear
-            .allows(written_bytes, experiment, request.space_bytes)
-        {
-            let reason = Bound::Written
-                .reason(&self.workers.limits)
-                .unwrap_or_default();
-            return Err(BatchError::Beyond(format!(
-                "{reason}: {:.3} are written already",
-                Bytes(written_bytes)
-            )));
+        let (limits, experiment) = (&self.workers.limits, &request.experiment);
+        let has_room = limits.written_bytes.is_none_or(|limit| {
+            let space_bytes = request.space_bytes;
+            self.wear
+                .allows(limit, written_bytes, experiment, space_bytes)
+        });
+        if !has_room {
+            let reason = Bound::Written.reason(limits).unwrap_or_default();
+            let beyond = format!("{reason}: {:.3} are written already", Bytes(written_bytes));
+            return Ok(vec![Err(BatchError::Beyond(beyond))]);
         }
         let taken = self.workers.execute(request);
-        let after = Consumption::read().map_err(|error| uncounted(&error))?;
+        let after = Consumption::read()?;
         let by_batch = after.written_bytes.saturating_sub(before.written_bytes);
         self.wear.note(experiment, by_batch);
         let scratch_bytes = bytes_below(&self.workers.scratch);
@@ -154,7 +149,7 @@ impl Executor for LimitedExecutor {
         let visits: Vec<Request> = request.apart().collect();
         let taken = visits.iter().flat_map(|visit| {
             let taken = self.take(visit);
-            taken.unwrap_or_else(|error| vec![Err(error)])
+            taken.unwrap_or_else(|error| vec![Err(BatchError::Failed(error.to_string()))])
         });
         taken.collect()
     }
@@ -185,42 +180,32 @@ fn spent(at_ns: u64, consumption: Consumption) -> Spent {
     }
 }
 
-fn uncounted(error: &platform::Error) -> BatchError {
-    BatchError::Failed(error.to_string())
-}
-
 /// One part in this many of the limit is for the record of the run, which stores each batch at
 /// once.
 const RESERVE: u64 = 8;
 
-/// Predicts the bytes that a batch will write.
+/// Predicts the bytes that a batch will write: the most that a batch of each experiment has written.
 #[derive(Debug, Default)]
-struct Wear {
-    limit_bytes: Option<u64>,
-    /// The most bytes that a batch of each experiment has written.
-    most: HashMap<String, u64>,
-}
+struct Wear(HashMap<String, u64>);
 
 impl Wear {
     /// The bytes that another batch of an experiment is expected to write: as many as the largest batch
     /// so far. The first batch is expected to fill its scratch space.
     fn expected(&self, experiment: &str, space_bytes: u64) -> u64 {
-        let most = self.most.get(experiment).copied();
+        let most = self.0.get(experiment).copied();
         most.unwrap_or(space_bytes)
     }
 
     /// True if another batch of an experiment fits. Experiments with files leave a part of the limit to
     /// the record of the run, which is written as well.
-    fn allows(&self, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
+    fn allows(&self, limit: u64, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
         let expected = self.expected(experiment, space_bytes);
-        self.limit_bytes.is_none_or(|limit| {
-            let kept = if space_bytes > 0 { limit / RESERVE } else { 0 };
-            written_bytes.saturating_add(expected).saturating_add(kept) <= limit
-        })
+        let kept = if space_bytes > 0 { limit / RESERVE } else { 0 };
+        written_bytes.saturating_add(expected).saturating_add(kept) <= limit
     }
 
     fn note(&mut self, experiment: &str, bytes: u64) {
-        let most = self.most.entry(experiment.to_owned()).or_default();
+        let most = self.0.entry(experiment.to_owned()).or_default();
         *most = bytes.max(*most);
     }
 }
@@ -277,17 +262,17 @@ mod tests {
 
     #[test]
     fn no_batch_is_begun_that_would_write_too_much() {
-        let mut wear = Wear {
-            limit_bytes: Some(3200),
-            ..Wear::default()
-        };
-        assert!(wear.allows(0, "file", 2800) && !wear.allows(1, "file", 2800));
+        let mut wear = Wear::default();
+        let allows = |wear: &Wear, written| wear.allows(3200, written, "file", 2800);
+        assert!(allows(&wear, 0) && !allows(&wear, 1));
         wear.note("file", 300);
         wear.note("file", 200);
-        assert!(wear.allows(2500, "file", 2800) && !wear.allows(2501, "file", 2800));
-        assert!(wear.allows(3200, "memory", 0), "the reserve is for such");
-        assert!(!wear.allows(u64::MAX, "other", 1));
-        assert!(Wear::default().allows(u64::MAX, "file", 1));
+        assert!(allows(&wear, 2500) && !allows(&wear, 2501));
+        assert!(
+            wear.allows(3200, 3200, "memory", 0),
+            "the reserve is for such"
+        );
+        assert!(!wear.allows(3200, u64::MAX, "other", 1));
     }
 
     const SECOND: u64 = 1_000_000_000;

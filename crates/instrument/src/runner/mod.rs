@@ -34,9 +34,7 @@ mod running;
 mod surroundings;
 mod worker;
 
-pub use event::{
-    Earlier, EarlierExperiment, EarlierPoint, Ending, Event, Observer, ObserverError, Progress,
-};
+pub use event::{Closing, Earlier, Ending, Event, Observer, ObserverError, PointRecord, Progress};
 pub use executor::{BatchError, Executor, Request};
 pub use limited::LimitedExecutor;
 pub use surroundings::Surroundings;
@@ -119,9 +117,7 @@ impl Runner<'_> {
             .iter_mut()
             .try_for_each(|observer| observer.observe(event))
     }
-}
 
-impl Runner<'_> {
     /// Executes `plan` and returns its outcome.
     ///
     /// # Errors
@@ -170,8 +166,8 @@ impl Runner<'_> {
                 &mut outcome.skipped
             };
             match (earlier.experiments.get(&definition.id), &planned.points) {
-                (Some(EarlierExperiment::Skipped), _) => *skipped += 1,
-                (Some(EarlierExperiment::Started(points)), _) => {
+                (Some(points), _) if points.is_empty() => *skipped += 1,
+                (Some(points), _) => {
                     outcome.started += 1;
                     begun.push(RunningExperiment::earlier(planned, plan.precision, points));
                 }

@@ -286,9 +286,8 @@ impl<'p> Passes<'p> {
     fn open(&self) -> Vec<Visit> {
         let experiments = self.experiments.iter().enumerate();
         let open = experiments.flat_map(|(experiment, measured)| {
-            let mut points = measured.still_open();
-            points.retain(|point| !self.is_over_first || measured.is_put_first(*point));
-            points.into_iter().map(move |point| (experiment, point))
+            let points = measured.still_open(self.is_over_first).into_iter();
+            points.map(move |point| (experiment, point))
         });
         open.collect()
     }
@@ -573,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn points_out_of_reach_are_known_and_the_time_that_would_do() {
+    fn points_out_of_reach_are_known_and_the_time_that_would_suffice() {
         let (few, enough_ns) = out_of_reach(&[DEAR, CHEAP], 100.0);
         assert_eq!((few, enough_ns), (vec![0], 4040.0));
         assert_eq!(out_of_reach(&[DEAR, CHEAP], 5000.0).0, [0_usize; 0]);

@@ -1,7 +1,7 @@
 //! Refinement: new points where a curve bends between the points that were planned.
 
 use crate::experiment::{Definition, Metric};
-use crate::point::{Level, Point, RefinedAxis};
+use crate::point::{DesignAxis, Level, Point};
 use crate::results::Estimate;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ type Curve<'p> = BTreeMap<u64, (&'p Point, &'p [Estimate])>;
 /// longest were planned for a comparison at a few places, and stay as they are.
 pub(super) fn between<'p>(
     definition: &Definition,
-    axis: RefinedAxis,
+    axis: &DesignAxis,
     points: impl Iterator<Item = (&'p Point, &'p [Estimate])>,
 ) -> Vec<Point> {
     // By the levels of the other axes.
@@ -55,7 +55,7 @@ pub(super) fn between<'p>(
 }
 
 /// A point in the middle of each gap next to a bend of a curve, with the size of the bend.
-fn bends(curve: &Curve<'_>, metric: &Metric, axis: RefinedAxis) -> Vec<(f64, Point)> {
+fn bends(curve: &Curve<'_>, metric: &Metric, axis: &DesignAxis) -> Vec<(f64, Point)> {
     let places: Vec<(u64, f64, &Point)> = curve
         .iter()
         .filter_map(|(at, (point, estimates))| {
@@ -82,9 +82,9 @@ fn bends(curve: &Curve<'_>, metric: &Metric, axis: RefinedAxis) -> Vec<(f64, Poi
     gaps
 }
 
-impl RefinedAxis {
+impl DesignAxis {
     /// The level in the middle between two others; `None` if they are too close.
-    fn middle(self, from: u64, to: u64) -> Option<u64> {
+    fn middle(&self, from: u64, to: u64) -> Option<u64> {
         if (to as f64) < from as f64 * FINEST.powi(2) {
             return None;
         }
@@ -97,23 +97,13 @@ impl RefinedAxis {
 #[cfg(test)]
 mod tests {
     use super::between;
-    use crate::experiment::{Definition, Metric};
-    use crate::point::{Level, Point, RefinedAxis};
+    use crate::made_up::definition;
+    use crate::point::{AxisOf, DesignAxis, Level, Point};
+    use crate::quantity::Bytes;
     use crate::results::Estimate;
     use crate::sample::{Batch, Reading, Sample};
 
-    const SIZE: RefinedAxis = RefinedAxis {
-        name: "size",
-        step: 1024,
-    };
-
-    fn definition() -> Definition {
-        Definition {
-            id: "mock.curve".into(),
-            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
-            ..Definition::default()
-        }
-    }
+    const SIZE: DesignAxis = AxisOf::<Bytes>::new("size", "size").refined_by(1024);
 
     /// The new points of a curve that costs 1 up to the knee and grows with the size beyond it.
     fn refined(sizes_kib: &[u64], cost: impl Fn(u64) -> f64) -> Vec<u64> {
@@ -134,7 +124,7 @@ mod tests {
         let points = points
             .iter()
             .map(|(point, estimates)| (point, estimates.as_slice()));
-        let new = between(&definition, SIZE, points);
+        let new = between(&definition, &SIZE, points);
         new.iter()
             .map(|point| {
                 assert_eq!(

@@ -1,6 +1,6 @@
 //! An experiment while it is measured: visits to its points, and the end of each.
 
-use super::event::{EarlierPoint, Ending, Event, ObserverError, Progress};
+use super::event::{Closing, Ending, Event, ObserverError, PointRecord, Progress};
 use super::executor::{BatchError, Request};
 use super::{Outcome, Runner, refine};
 use crate::core_state::Speeds;
@@ -8,7 +8,7 @@ use crate::estimate::{Estimate, FEWEST_PROCESSES, Verdict};
 use crate::experiment::{Definition, Metric};
 use crate::noise::{self, Warning};
 use crate::plan::{Planned, Precision, VisitCosts};
-use crate::point::Point;
+use crate::point::{DesignAxis, Point};
 use crate::sample::Batch;
 use crate::sampler::Task;
 use crate::statistics::summary::mean;
@@ -44,17 +44,12 @@ impl<'p> RunningExperiment<'p> {
     }
 
     /// An experiment of a run that was stopped, with the points that it had.
-    pub fn earlier(
-        planned: &'p Planned<'p>,
-        precision: Precision,
-        points: &[EarlierPoint],
-    ) -> Self {
+    pub fn earlier(planned: &'p Planned<'p>, precision: Precision, points: &[PointRecord]) -> Self {
         let definition = &planned.definition;
         let planned_points = planned.points.as_deref().unwrap_or_default();
         let first_beyond = planned_points.len() - planned.beyond.len();
         let beyond = &planned_points[first_beyond..];
-        let is_beyond =
-            |earlier: &&EarlierPoint| earlier.failed.is_some() && beyond.contains(&earlier.point);
+        let is_beyond = |it: &&PointRecord| it.failed().is_some() && beyond.contains(&it.point);
         let open = points
             .iter()
             .map(|earlier| Open::earlier(definition, earlier));
@@ -86,10 +81,12 @@ impl<'p> RunningExperiment<'p> {
     pub fn refine(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
         let definition = &self.planned.definition;
         let mut new: Vec<Point> = Vec::new();
-        for axis in self.planned.experiment.refined_axes() {
+        let experiment = self.planned.experiment;
+        let is_refined = |axis: &&DesignAxis| axis.is_refined && experiment.may_be_refined();
+        for axis in experiment.design().axes.iter().filter(is_refined) {
             let measured = self.open.iter().filter(|open| open.ending.is_none());
             let points = measured.map(|open| (&open.point, open.estimates.as_slice()));
-            new.extend(refine::between(definition, *axis, points));
+            new.extend(refine::between(definition, axis, points));
         }
         new.retain(|point| self.open.iter().all(|open| open.point != *point));
         if new.is_empty() {
@@ -107,20 +104,18 @@ impl<'p> RunningExperiment<'p> {
         Ok(())
     }
 
-    /// The indices of the points that are still open.
-    pub fn still_open(&self) -> Vec<usize> {
-        let is_open = |index: &usize| self.open[*index].ending.is_none();
-        (0..self.open.len()).filter(is_open).collect()
+    /// The indices of the points that are still open, of all or of those that the plan puts first.
+    pub fn still_open(&self, only_first: bool) -> Vec<usize> {
+        let open = self.open.iter().enumerate();
+        let open = open.filter(|(_, open)| open.ending.is_none());
+        open.filter(|(_, open)| !only_first || self.planned.first.contains(&open.point))
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// True if the point at `index` was never visited.
     pub fn is_unvisited(&self, index: usize) -> bool {
         self.open[index].visits_ns.is_empty()
-    }
-
-    /// True if the plan puts the point at `index` first.
-    pub fn is_put_first(&self, index: usize) -> bool {
-        self.planned.first.contains(&self.open[index].point)
     }
 
     /// Deletes the files of this experiment's workers. The next worker creates the files that it
@@ -132,25 +127,40 @@ impl<'p> RunningExperiment<'p> {
     }
 
     /// The point at `index` as the schedule sees it. The first visit may have made files that later visits
-    /// find, so its cost counts only until there is another. A point without visits costs what it did in
-    /// earlier runs, else as much as the others on average.
+    /// find, so its cost counts only until there is another; if other points of the experiment have one, as much
+    /// of it counts as of theirs. A point without visits costs what it did in earlier runs, else as much as the
+    /// others on average.
     pub fn candidate(&self, index: usize) -> Candidate {
         let open = &self.open[index];
-        let later = match &open.visits_ns[..] {
-            [_, later @ ..] if !later.is_empty() => later,
-            visits => visits,
-        };
         let usual_ns = || {
             let costs: Vec<f64> = self.open.iter().flat_map(Open::costs_ns).collect();
             mean(&costs)
         };
-        let visit_ns = mean(later).or(open.known_ns).or_else(usual_ns);
+        let visit_ns = match &open.visits_ns[..] {
+            [] => open.known_ns.or_else(usual_ns),
+            [first] => Some(first * self.later_share()),
+            [_, later @ ..] => mean(later),
+        };
         let missing = open.missing_visits();
         let mut missed = open.missed(&self.planned.definition, self.precision);
         Candidate {
             visit_ns: visit_ns.unwrap_or(0.0).max(1.0),
             missing,
             is_wide: missing == 0 && missed.next().is_some(),
+        }
+    }
+
+    /// What later visits take on average as a share of the first ones, at most 1.
+    fn later_share(&self) -> f64 {
+        let visits = self.open.iter().map(|open| &open.visits_ns[..]);
+        let both = visits.filter_map(|visits| Some((visits.first()?, mean(visits.get(1..)?)?)));
+        let (first_ns, later_ns) = both.fold((0.0, 0.0), |sums, (first, later)| {
+            (sums.0 + first, sums.1 + later)
+        });
+        if first_ns > later_ns {
+            later_ns / first_ns
+        } else {
+            1.0
         }
     }
 
@@ -170,7 +180,9 @@ impl<'p> RunningExperiment<'p> {
     pub fn shares_process(&self, index: usize) -> bool {
         let point = &self.open[index].point;
         let experiment = self.planned.experiment;
-        experiment.shares_process(point) && experiment.confinement(point).is_none()
+        experiment.shares_process(point)
+            && experiment.confinement(point).is_none()
+            && experiment.preload(point).is_none()
     }
 
     /// Takes one batch at each of these points, all in one process. Closes the points that cannot be
@@ -257,27 +269,16 @@ impl<'p> RunningExperiment<'p> {
     }
 
     fn request(&self, indices: &[usize], runner: &Runner<'_>, seed: u64) -> Request {
-        let points: Vec<Point> = indices
-            .iter()
-            .map(|index| self.open[*index].point.clone())
-            .collect();
-        let experiment = self.planned.experiment;
-        let alone = points.first().filter(|_| points.len() == 1);
-        let least_ns = |point| experiment.least_ns(point);
-        Request {
-            experiment: self.planned.definition.id.clone(),
-            confinement: alone.and_then(|point| experiment.confinement(point)),
-            space_bytes: self.planned.space_bytes,
-            least_ns: points.iter().map(least_ns).sum(),
-            points,
-            task: Task {
-                precision: self.precision,
-                calibration: runner.calibration.clone(),
-                scratch: runner.scratch_of(&self.planned.definition.id),
-                given: runner.given.clone(),
-                seed,
-            },
-        }
+        let points = indices.iter();
+        let points = points.map(|index| self.open[*index].point.clone());
+        let task = Task {
+            precision: self.precision,
+            calibration: runner.calibration.clone(),
+            scratch: runner.scratch_of(self.id()),
+            given: runner.given.clone(),
+            seed,
+        };
+        Request::new(self.planned, points.collect(), task)
     }
 
     /// Closes every point that is still open.
@@ -286,7 +287,7 @@ impl<'p> RunningExperiment<'p> {
         runner: &mut Runner<'_>,
         ending: &Ending,
     ) -> Result<(), ObserverError> {
-        for index in self.still_open() {
+        for index in self.still_open(false) {
             let open = &self.open[index];
             let ending = open.ending_or(ending, &self.planned.definition, self.precision);
             self.close(index, runner, ending)?;
@@ -314,13 +315,11 @@ impl<'p> RunningExperiment<'p> {
                 target: self.precision.target,
             }));
         }
-        let point = &open.point;
-        let ending = &*open.ending.insert(ending);
+        open.ending = Some(ending.clone());
         runner.announce(&Event::Closed {
             definition,
-            point,
-            ending,
-            warnings: &warnings,
+            point: &open.point,
+            closing: &Closing { ending, warnings },
         })
     }
 
@@ -379,12 +378,12 @@ impl Open {
     }
 
     /// A point of a run that was stopped. One that failed stays closed.
-    pub fn earlier(definition: &Definition, earlier: &EarlierPoint) -> Self {
+    pub fn earlier(definition: &Definition, earlier: &PointRecord) -> Self {
         let batches = earlier.batches.clone();
         Self {
             visits_ns: batches.iter().map(|batch| batch.wall_ns as f64).collect(),
             estimates: Estimate::all(definition, &batches),
-            ending: earlier.failed.clone().map(Ending::Failed),
+            ending: earlier.failed().map(|it| Ending::Failed(it.into())),
             batches,
             ..Self::new(earlier.point.clone(), None)
         }

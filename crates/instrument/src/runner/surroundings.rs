@@ -2,7 +2,7 @@
 
 use crate::sample::Disturbance;
 use platform::clock::now_ns;
-use platform::load::CpuTimes;
+use platform::load::CpuTime;
 use platform::usage::Usage;
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ pub struct Surroundings {
 #[derive(Clone, Debug)]
 struct Look {
     at_ns: u64,
-    times: Option<CpuTimes>,
+    times: Option<CpuTime>,
     /// CPU time of this program and its workers so far, in ns.
     own_ns: u64,
 }
@@ -66,7 +66,7 @@ impl Surroundings {
         let main_ns = Usage::of_process().map_or(0, |usage| usage.user_ns + usage.system_ns);
         Look {
             at_ns: now_ns(),
-            times: CpuTimes::read(),
+            times: CpuTime::read(),
             own_ns: main_ns + self.workers_ns,
         }
     }
@@ -83,22 +83,21 @@ impl Look {
     /// `None` if the kernel does not report CPU time, or if the window is too short.
     fn shares_since(&self, earlier: &Self) -> Option<Shares> {
         let wall_ns = self.at_ns.saturating_sub(earlier.at_ns);
-        let times = self.times.as_ref()?.since(earlier.times.as_ref()?);
+        let times = self.times?.since(earlier.times.as_ref()?);
         if wall_ns < SHORTEST_WINDOW_NS {
             return None;
         }
         // The kernel may sample busy time at its ticks, which is wrong for work in step with the
         // ticks. It counts idle time exactly, so busy time is computed from that.
-        let all_ns = wall_ns as f64 * times.per_cpu.len() as f64;
-        let total = times.total;
-        let elsewhere_ns = total.idle_ns + total.iowait_ns + total.steal_ns;
+        let all_ns = wall_ns as f64 * times.cpus as f64;
+        let elsewhere_ns = times.idle_ns + times.steal_ns;
         // Stand-ins for a system are known to report more than there is: then nothing is known.
         if elsewhere_ns as f64 > all_ns * MOST_OF_ALL {
             return None;
         }
         let own_ns = self.own_ns.saturating_sub(earlier.own_ns);
         Some(Shares {
-            stolen: total.steal_ns as f64 / wall_ns as f64,
+            stolen: times.steal_ns as f64 / wall_ns as f64,
             others: (all_ns - elsewhere_ns as f64 - own_ns as f64) / wall_ns as f64,
         })
     }
@@ -107,21 +106,18 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::{Look, Shares, Surroundings, WINDOW_NS};
-    use platform::load::{CpuTime, CpuTimes};
+    use platform::load::CpuTime;
 
     /// A machine with two processors: one is idle, and the hypervisor steals a tenth of the other's
     /// time.
     fn look(at_ms: u64, own_ms: u64) -> Look {
-        let total = CpuTime {
-            idle_ns: at_ms * 1_000_000,
-            steal_ns: at_ms * 100_000,
-            ..CpuTime::default()
-        };
         Look {
             at_ns: at_ms * 1_000_000,
-            times: Some(CpuTimes {
-                total,
-                per_cpu: [(0, total), (1, CpuTime::default())].into(),
+            times: Some(CpuTime {
+                cpus: 2,
+                busy_ns: at_ms * 900_000,
+                idle_ns: at_ms * 1_000_000,
+                steal_ns: at_ms * 100_000,
             }),
             own_ns: own_ms * 1_000_000,
         }
@@ -138,7 +134,7 @@ mod tests {
     fn more_idle_time_than_there_was_gives_no_shares() {
         let mut after = look(1000, 0);
         let times = after.times.as_mut().unwrap();
-        times.total.idle_ns *= 3;
+        times.idle_ns *= 3;
         assert_eq!(after.shares_since(&look(0, 0)), None);
     }
 

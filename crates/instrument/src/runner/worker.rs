@@ -14,6 +14,7 @@ use crate::quantity::Bytes;
 use crate::removal::REMOVAL;
 use crate::sample::Batch;
 use crate::sampler::{Sampler, Task};
+use platform::allocator;
 use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
 use platform::memory::available_bytes;
@@ -96,7 +97,7 @@ fn visit(experiment: &dyn Experiment, point: &Point, task: &Task) -> Visited {
     }
 }
 
-/// Grace period of a worker: if it is silent for longer, it hangs and is killed.
+/// Grace period of a worker.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A device may be this many times slower than the least time of a long visit assumes.
@@ -117,9 +118,6 @@ pub struct WorkerExecutor {
     pub scratch: PathBuf,
     /// Swap for workers that need it.
     pub swap: Swap,
-    /// A worker is killed after twice its `batch_ns` for each point, plus `SLOWER` times the least time of its points,
-    /// plus this.
-    pub patience: Duration,
     /// The stop flag.
     pub interrupt: Interrupt,
     /// Other activity on the machine.
@@ -209,7 +207,6 @@ impl WorkerExecutor {
             cpu: allowed_cpus()?.last().copied(),
             scratch: scratch.to_owned(),
             swap: Swap::default(),
-            patience: PATIENCE,
             interrupt,
             surroundings: Surroundings::default(),
             limits: Limits::default(),
@@ -284,8 +281,12 @@ impl WorkerExecutor {
         command.args(&self.arguments);
         let variables = self.environment.iter();
         command.envs(variables.map(|(name, value)| (name, value)));
+        if let Some(library) = &request.preload {
+            allocator::preload(&mut command, library).map_err(|error| refused(&error))?;
+        }
         let options = WorkerOptions {
-            pin_cpu: self.cpu,
+            // An allocator counts the processors when it is loaded, so the experiment pins its threads itself.
+            pin_cpu: self.cpu.filter(|_| request.preload.is_none()),
             memory_group,
             limits: WorkerLimits {
                 // A control group counts used memory only, so the address space needs no limit:
@@ -300,7 +301,7 @@ impl WorkerExecutor {
         let mut worker = Worker::spawn(command, &options).map_err(broken)?;
         let mut line = serde_json::to_vec(request).expect("a request is plain data");
         line.push(b'\n');
-        let deadline_ns = started_ns.saturating_add(self.patience_ns(request));
+        let deadline_ns = started_ns.saturating_add(Self::patience_ns(request));
         worker
             .send(&line, deadline_ns, self.interrupt.flag())
             .map_err(broken)?;
@@ -367,16 +368,15 @@ impl WorkerExecutor {
 
     /// The limit of a group: at most half of the available memory, if the system reports it.
     fn group_bytes(&self, limit_bytes: u64) -> u64 {
-        match self.available_bytes {
-            Some(available) => limit_bytes.min(available / 2),
-            None => limit_bytes,
-        }
+        let half = self.available_bytes.map(|available| available / 2);
+        half.map_or(limit_bytes, |half| limit_bytes.min(half))
     }
 
-    /// The time after which a worker that is silent hangs.
-    fn patience_ns(&self, request: &Request) -> u64 {
+    /// A worker that is silent for longer hangs and is killed: twice its `batch_ns` for each point, plus [`SLOWER`]
+    /// times the least time of its points, plus [`PATIENCE`].
+    fn patience_ns(request: &Request) -> u64 {
         let visits = request.points.len() as u64;
-        (self.patience.as_nanos() as u64)
+        (PATIENCE.as_nanos() as u64)
             .saturating_add(request.task.precision.batch_ns.saturating_mul(2 * visits))
             .saturating_add(request.least_ns.saturating_mul(SLOWER))
     }
@@ -494,6 +494,7 @@ mod pauses {
             experiment: "made.up".into(),
             points: vec![Point::new()],
             confinement: None,
+            preload: None,
             space_bytes: 0,
             least_ns: 0,
             task: Task::new(
@@ -510,7 +511,8 @@ mod pauses {
             least_ns: 100_000_000_000,
             ..request.clone()
         };
-        let more_ns = executor.patience_ns(&of_minutes) - executor.patience_ns(&request);
+        let more_ns =
+            WorkerExecutor::patience_ns(&of_minutes) - WorkerExecutor::patience_ns(&request);
         assert_eq!(more_ns, 6_400_000_000_000);
         assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 3);
     }

@@ -12,8 +12,7 @@
 use super::Estimated;
 use super::linear::weighted_line;
 use super::moderation::Moderated;
-use super::student::ratio_estimate;
-use super::student::{logarithms, t_quantile};
+use super::student::{logarithms, ratio_estimate, t_quantile};
 use super::summary::{NORMAL_SCALE, mean, median};
 
 /// A change of level.
@@ -49,8 +48,7 @@ pub fn changes(values: &[f64]) -> Vec<Change> {
     };
     let sums = Sums::of(&logarithms);
     let cuts = cuts(&sums, PENALTY * variance * (values.len() as f64).ln());
-    let bounds: Vec<usize> = [0].into_iter().chain(cuts).chain([values.len()]).collect();
-    bounds
+    bounds(cuts, values.len())
         .windows(3)
         .filter_map(|bounds| {
             let &[from, at, to] = bounds else { return None };
@@ -62,6 +60,11 @@ pub fn changes(values: &[f64]) -> Vec<Change> {
             })
         })
         .collect()
+}
+
+/// The bounds of the pieces of a series of `len` values.
+fn bounds(cuts: impl IntoIterator<Item = usize>, len: usize) -> Vec<usize> {
+    [0].into_iter().chain(cuts).chain([len]).collect()
 }
 
 /// The variance of a value around its level, from the median of the differences of neighbours. The
@@ -206,11 +209,7 @@ pub fn departures(values: &[f64], margin: f64) -> Vec<Departure> {
     else {
         return Vec::new();
     };
-    let bounds: Vec<usize> = [0]
-        .into_iter()
-        .chain(steps.iter().map(|step| step.at))
-        .chain([values.len()])
-        .collect();
+    let bounds = bounds(steps.iter().map(|step| step.at), values.len());
     if let Some(drift) = drift(&logarithms, &bounds, margin) {
         return vec![drift];
     }

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interval_refuses_disorder_and_the_not_finite() {
+    fn an_interval_has_finite_ends_in_order() {
         assert!(Interval::new(1.0, 1.0).is_some());
         assert!(Interval::new(2.0, 1.0).is_none());
         assert!(Interval::new(0.0, f64::INFINITY).is_none());

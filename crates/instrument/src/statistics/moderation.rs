@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_leads_back() {
+    fn the_inverse_of_trigamma_leads_back() {
         for x in [0.01, 0.5, 1.0, 3.7, 40.0, 1e5] {
             let there_and_back = trigamma_inverse(trigamma(x));
             assert!(

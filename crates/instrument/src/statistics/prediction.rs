@@ -8,13 +8,11 @@
 use std::collections::BTreeSet;
 
 use super::correction::{CoreStates, Growth, sharing_costs};
-use super::next_run::half_width;
-use super::next_run::quantile_error;
+use super::next_run::{half_width, quantile_error};
 use super::student::logarithms;
 use super::summary::{finite, median, quantile};
-pub use super::visit::Clocks;
 use super::visit::Reach;
-pub use super::visit::{Centre, Core, Leg, Visit};
+pub use super::visit::{Centre, Clocks, Core, Leg, Visit};
 use super::{Estimated, Interval};
 
 /// Processes during which nothing shared the core make an estimate without the others if they are from as
@@ -24,8 +22,8 @@ const ENOUGH_PASSES: usize = 3;
 /// A value with the interval in which the next run will find it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
-    /// The centre of the processes' values at the run's highest clock, with its prediction interval; `n`
-    /// counts the processes. No interval for fewer than two passes.
+    /// The centre of the processes' values at the run's highest clock, with its prediction interval. No
+    /// interval for fewer than two passes.
     pub estimated: Estimated,
     /// The value of each process at the run's highest clock, in the order of the visits that have legs.
     pub by_process: Vec<f64>,

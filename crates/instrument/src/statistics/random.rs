@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_the_published_sequences() {
+    fn the_sequences_are_the_published_ones() {
         let mut random = Random {
             state: [1, 2, 3, 4],
         };

@@ -44,24 +44,14 @@ fn noisy(values: &[f64], noise: f64, seed: u64) -> Vec<Estimate> {
     values.iter().map(&mut one).collect()
 }
 
-fn curve(estimates: &[Estimate], better: Better) -> Curve<'_, Count> {
-    let places: Vec<(Count, &Estimate)> = (0..).map(Count).zip(estimates).collect();
+fn curve(estimates: &[Estimate], better: Better) -> Curve<'_, u64> {
+    let places: Vec<(u64, &Estimate)> = (0..).zip(estimates).collect();
     Curve::of(&places, better)
 }
 
 fn plateau(values: &[f64]) -> Result<Onset<u64>, Open<u64>> {
     let estimates = noisy(values, 0.002, 1);
-    plain(curve(&estimates, Better::Higher).plateau())
-}
-
-/// The same with bare numbers.
-fn plain(found: Result<Onset<Count>, Open<Count>>) -> Result<Onset<u64>, Open<u64>> {
-    match found {
-        Ok(Onset { after, from }) => Ok(onset(after.0, from.0)),
-        Err(Open::TooFew) => Err(Open::TooFew),
-        Err(Open::Between(one, other)) => Err(Open::Between(one.0, other.0)),
-        Err(Open::Beyond(last)) => Err(Open::Beyond(last.0)),
-    }
+    curve(&estimates, Better::Higher).plateau()
 }
 
 fn onset(after: u64, from: u64) -> Onset<u64> {
@@ -91,7 +81,7 @@ fn a_plateau_begins_at_the_first_place_shown_to_be_within_the_margin_of_all() {
 fn a_plateau_ends_at_the_last_place_shown_to_be_within_the_margin_of_all() {
     let end = |values: &[f64]| {
         let estimates = noisy(values, 0.002, 1);
-        plain(curve(&estimates, Better::Higher).end())
+        curve(&estimates, Better::Higher).end()
     };
     assert_eq!(end(&[0.5, 1.0, 0.99, 0.9, 0.5]), Ok(onset(3, 2)));
     assert_eq!(end(&[1.0, 0.5, 0.5]), Err(Open::Beyond(0)));
@@ -101,9 +91,9 @@ fn a_plateau_ends_at_the_last_place_shown_to_be_within_the_margin_of_all() {
 fn lower_costs_are_better_where_less_is() {
     let costs = noisy(&[4.0, 2.0, 1.02, 1.0], 0.002, 1);
     let curve = curve(&costs, Better::Lower);
-    assert_eq!(plain(curve.plateau()), Ok(onset(1, 2)));
-    let good: Vec<Count> = curve.good().map(|(at, _)| at).collect();
-    assert_eq!(good, [Count(2), Count(3)]);
+    assert_eq!(curve.plateau(), Ok(onset(1, 2)));
+    let good: Vec<u64> = curve.good().map(|(at, _)| at).collect();
+    assert_eq!(good, [2, 3]);
 }
 
 #[test]
@@ -111,12 +101,9 @@ fn a_place_without_an_interval_shows_nothing() {
     let known = noisy(&[0.5, 1.0, 1.0, 1.0], 0.002, 1);
     let mut unknown = known.clone();
     unknown[3] = Quantity::exact(1.0, Unit::BytesPerSecond).into();
-    assert_eq!(
-        plain(curve(&known, Better::Higher).plateau()),
-        Ok(onset(0, 1))
-    );
+    assert_eq!(curve(&known, Better::Higher).plateau(), Ok(onset(0, 1)));
     let open = curve(&unknown, Better::Higher);
-    assert_eq!(plain(open.plateau()), Err(Open::Between(1, 3)));
+    assert_eq!(open.plateau(), Err(Open::Between(1, 3)));
     assert_eq!(open.contenders().count(), 3);
 }
 
@@ -179,7 +166,7 @@ fn simulated(values: &[f64], noise: f64) -> (f64, f64) {
     let at = values.iter().position(is_good).expect("the best is") as u64;
     let found = |seed| {
         let estimates = noisy(values, noise, seed);
-        plain(curve(&estimates, Better::Higher).plateau())
+        curve(&estimates, Better::Higher).plateau()
     };
     let found: Vec<_> = (0..CURVES).map(found).collect();
     let share = |count: usize| count as f64 / CURVES as f64;
@@ -232,7 +219,7 @@ proptest! {
                 let scaled: Vec<f64> = deviations.iter().map(|it| it * noise).collect();
                 estimate(*value, &scaled)
             }).collect();
-            plain(curve(&estimates, Better::Higher).plateau())
+            curve(&estimates, Better::Higher).plateau()
         };
         if let Ok(noisy) = at(noise * more) {
             let quiet = at(noise).map_err(|open| TestCaseError::fail(format!("{open:?}")))?;

@@ -84,28 +84,24 @@ const RULE: Rule = Rule {
 
 /// The point of a way that took these costs, each in a pass of its own.
 fn point(way: &str, costs: &[u64]) -> PointResult {
-    let batches = costs.iter().zip(0..).map(|(cost, pass)| Batch {
-        samples: vec![Sample::new(
-            "cost",
-            Reading::Legs(Legs {
-                iterations: 1,
-                work: 1.0,
-                wall_ns: vec![*cost; 4],
-                ..Legs::default()
-            }),
-        )],
-        pass: Some(pass),
-        ..Batch::default()
-    });
-    let batches: Vec<Batch> = batches.collect();
-    let mut estimates = Estimate::all(&Race.definition(), &batches);
-    estimates[0].disturbed = Some(0.0);
-    PointResult {
-        point: Point::new().with("way", way),
-        estimates,
-        warnings: Vec::new(),
-        remarks: Vec::new(),
-    }
+    let batch = |(cost, pass): (&u64, u32)| {
+        let legs = Legs {
+            iterations: 1,
+            work: 1.0,
+            wall_ns: vec![*cost; 4],
+            ..Legs::default()
+        };
+        Batch {
+            samples: vec![Sample::new("cost", Reading::Legs(legs))],
+            pass: Some(pass),
+            ..Batch::default()
+        }
+    };
+    let batches: Vec<Batch> = costs.iter().zip(0..).map(batch).collect();
+    let point = Point::new().with("way", way);
+    let mut result = PointResult::new(&Race.definition(), &point, &batches, Some(&[]));
+    result.estimates[0].disturbed = Some(0.0);
+    result
 }
 
 /// What `judge` makes of the results where the ways took these costs, after `change` was made to them.

@@ -42,40 +42,40 @@ impl Level {
     }
 }
 
-/// Compiler of the loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Compiler {
-    /// rustc, from Rust.
-    Rust,
-    /// The C compiler of the build machine, from equivalent C.
-    C,
-}
-
 /// The loops from one compiler at one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Loops {
     operation: fn(&str) -> Option<Operation>,
-    inline: fn(u64, u64) -> u64,
-    by_function: fn(u64, u64) -> u64,
-    by_recursion: fn(u64, u64) -> u64,
-    row: fn(u64, u64) -> u64,
+    /// The sum over a number of rows of a number of steps each, both loops in one function. A step is the
+    /// exclusive or of both counters.
+    pub inline: fn(rows: u64, steps: u64) -> u64,
+    /// The same sum, with one function call for each row.
+    pub by_function: fn(rows: u64, steps: u64) -> u64,
+    /// The same sum, with one recursive call for each row. Each call takes [`Loops::frame_bytes`]
+    /// of the stack; the caller makes sure that the stack is large enough.
+    pub by_recursion: fn(rows: u64, steps: u64) -> u64,
+    /// The sum of one row: the function that [`Loops::by_function`] calls.
+    pub row: fn(at: u64, steps: u64) -> u64,
     deepest: fn() -> usize,
     write: fn(&mut [u64], u64),
-    compiler: &'static str,
-    /// The final compiler flags, if they override the level.
-    overruled_by: Option<&'static str>,
+    /// Name and version of the compiler, as far as known.
+    pub compiler: &'static str,
+    /// The compiler's flags, if they override the level: the code then differs from the level's.
+    pub overruled_by: Option<&'static str>,
 }
 
 impl Loops {
-    /// The loops of `compiler` at `level`.
-    pub fn of(compiler: Compiler, level: Level) -> Self {
-        match compiler {
-            Compiler::Rust => rust::loops(level),
-            Compiler::C => c::loops(level),
-        }
+    /// The loops at `level` from Rust, by rustc.
+    pub fn rust(level: Level) -> Self {
+        rust::loops(level)
     }
 
-    /// The C loops whose ways to call are those that report E printed: each row is an array of its own, allocated,
+    /// The loops at `level` from equivalent C, by the C compiler of the build machine.
+    pub fn c(level: Level) -> Self {
+        c::loops(level)
+    }
+
+    /// [`Loops::c`] with the ways to call as report E printed them: each row is an array of its own, allocated,
     /// filled, changed and added up. A step at `step` of the row `at` adds `at` and twice `step`, in 32 bits that
     /// overflow. There is at least one row. [`Loops::inline`] gives twice the sum of the last row, as printed.
     pub fn listed(level: Level) -> Self {
@@ -91,33 +91,11 @@ impl Loops {
         (self.operation)(name)
     }
 
-    /// The sum over `rows` rows of `steps` steps each, both loops in one function. A step is the
-    /// exclusive or of both counters.
-    pub fn inline(&self, rows: u64, steps: u64) -> u64 {
-        (self.inline)(rows, steps)
-    }
-
-    /// The same sum, with one function call for each row.
-    pub fn by_function(&self, rows: u64, steps: u64) -> u64 {
-        (self.by_function)(rows, steps)
-    }
-
-    /// The same sum, with one recursive call for each row. Each call takes [`Loops::frame_bytes`]
-    /// of the stack; the caller makes sure that the stack is large enough.
-    pub fn by_recursion(&self, rows: u64, steps: u64) -> u64 {
-        (self.by_recursion)(rows, steps)
-    }
-
-    /// The sum of one row: the function that [`Loops::by_function`] calls.
-    pub fn row(&self, at: u64, steps: u64) -> u64 {
-        (self.row)(at, steps)
-    }
-
     /// Stack bytes of each recursive call, from the stack depths of two recursions.
     pub fn frame_bytes(&self) -> usize {
         const DEPTHS: [u64; 2] = [8, 40];
         let [shallow, deep] = DEPTHS.map(|rows| {
-            self.by_recursion(rows, 1);
+            (self.by_recursion)(rows, 1);
             (self.deepest)()
         });
         shallow.abs_diff(deep) / (DEPTHS[1] - DEPTHS[0]) as usize
@@ -128,15 +106,5 @@ impl Loops {
         // SAFETY: any 8 bytes are a word, and any word is 8 bytes.
         let (_, words, _) = unsafe { bytes.align_to_mut() };
         (self.write)(words, word);
-    }
-
-    /// Name and version of the compiler, as far as known.
-    pub fn compiler(&self) -> &'static str {
-        self.compiler
-    }
-
-    /// The compiler's flags, if they override the level: the code then differs from the level's.
-    pub fn overruled_by(&self) -> Option<&'static str> {
-        self.overruled_by
     }
 }

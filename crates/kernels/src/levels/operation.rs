@@ -7,10 +7,7 @@ use kernels_level3::Loops;
 /// result, or a mix of all results. A caller that times them must use the returned value, or the
 /// compiler may remove the loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Operation {
-    loops: Loops,
-    instructions: &'static str,
-}
+pub struct Operation(Loops);
 
 impl Operation {
     /// The entry called `name`: from the loops for AVX2 and FMA if the processor supports them,
@@ -21,26 +18,11 @@ impl Operation {
         avx2: impl Fn(&str) -> Option<Loops>,
     ) -> Option<Self> {
         if has_avx2() {
-            let loops = avx2(name)?;
-            let instructions = "AVX2 and FMA";
-            return Some(Self {
-                loops,
-                instructions,
-            });
+            return avx2(name).map(Self);
         }
         // x86-64 without FMA would call a library function.
         let is_missing = cfg!(target_arch = "x86_64") && name.starts_with("fused");
-        let loops = (!is_missing).then(|| plain(name)).flatten()?;
-        let instructions = std::env::consts::ARCH;
-        Some(Self {
-            loops,
-            instructions,
-        })
-    }
-
-    /// The instruction set for which the loops are compiled.
-    pub fn instructions(&self) -> &'static str {
-        self.instructions
+        (!is_missing).then(|| plain(name)).flatten().map(Self)
     }
 
     /// Runs `turns` times [`super::OPERATIONS_IN_A_TURN`] operations, each on the result of the
@@ -64,7 +46,7 @@ impl Operation {
     fn run(&self, index: usize, turns: u64, x: u64, y: u64) -> u64 {
         // SAFETY: the processor has the instructions, as `choose` checked. The loops access only
         // their own variables, for any arguments.
-        unsafe { self.loops[index](turns, x, y) }
+        unsafe { self.0[index](turns, x, y) }
     }
 }
 

@@ -21,13 +21,10 @@ macro_rules! loops_of {
             deepest: || $level::DEEPEST.load(Ordering::Relaxed),
             write: $level::write,
             compiler: "rustc",
-            overruled_by: match $level::LEVEL.as_bytes() {
+            overruled_by: match $level::LEVEL {
                 $digit if !$level::IS_OVERRULED => None,
                 $digit => Some($level::FLAGS),
-                _ => Some(concat!(
-                    "another profile: opt-level is not ",
-                    stringify!($digit)
-                )),
+                _ => Some(concat!("another profile: opt-level is not ", $digit)),
             },
         }
     };
@@ -35,10 +32,10 @@ macro_rules! loops_of {
 
 pub(super) fn loops(level: Level) -> Loops {
     match level {
-        Level::O0 => loops_of!(kernels_level0, b"0"),
-        Level::O1 => loops_of!(kernels_level1, b"1"),
-        Level::O2 => loops_of!(kernels_level2, b"2"),
-        Level::O3 => loops_of!(kernels_level3, b"3"),
+        Level::O0 => loops_of!(kernels_level0, "0"),
+        Level::O1 => loops_of!(kernels_level1, "1"),
+        Level::O2 => loops_of!(kernels_level2, "2"),
+        Level::O3 => loops_of!(kernels_level3, "3"),
     }
 }
 

@@ -23,8 +23,10 @@ const CHAINS: u64 = 10;
 /// The loop of one operation on one type, in the registers of one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Vectors {
-    set: &'static str,
-    register_bytes: u64,
+    /// The vendor's name of the instruction set: `AVX-512`.
+    pub set: &'static str,
+    /// Bytes per register.
+    pub register_bytes: u64,
     run: Loop,
 }
 
@@ -67,16 +69,6 @@ impl Vectors {
                 run: *run,
             })
         })
-    }
-
-    /// The vendor's name of the instruction set: `AVX-512`.
-    pub fn set(&self) -> &'static str {
-        self.set
-    }
-
-    /// Bytes per register.
-    pub fn register_bytes(&self) -> u64 {
-        self.register_bytes
     }
 
     /// Runs `turns` times [`VECTORS_IN_A_TURN`] operations on whole registers. All elements start

@@ -1,6 +1,6 @@
 //! Every instruction set gives the results of the definition.
 
-use oscope_kernels::{CopyMethod, InstructionSet};
+use oscope_kernels::{COPY_METHODS, InstructionSet};
 use proptest::prelude::*;
 
 /// Longer than two iterations of the widest loop (512 bytes), so that loop, single registers and
@@ -32,7 +32,7 @@ proptest! {
     ) {
         let block = &bytes[offset.min(bytes.len())..];
         for set in InstructionSet::available() {
-            prop_assert_eq!(set.read(block), expected_sum(block), "{}", set.name());
+            prop_assert_eq!(set.read(block), expected_sum(block), "{}", set.name);
         }
     }
 
@@ -45,9 +45,9 @@ proptest! {
         for set in InstructionSet::available() {
             let mut bytes = vec![0xA5; offset + len + OFFSETS];
             set.write(&mut bytes[offset..offset + len], word);
-            prop_assert!(bytes[..offset].iter().all(|byte| *byte == 0xA5), "{}", set.name());
-            prop_assert_eq!(&bytes[offset..offset + len], expected_fill(len, word), "{}", set.name());
-            prop_assert!(bytes[offset + len..].iter().all(|byte| *byte == 0xA5), "{}", set.name());
+            prop_assert!(bytes[..offset].iter().all(|byte| *byte == 0xA5), "{}", set.name);
+            prop_assert_eq!(&bytes[offset..offset + len], expected_fill(len, word), "{}", set.name);
+            prop_assert!(bytes[offset + len..].iter().all(|byte| *byte == 0xA5), "{}", set.name);
         }
     }
 }
@@ -58,11 +58,11 @@ proptest! {
         source in prop::collection::vec(any::<u8>(), 0..LONGEST),
         offset in 0..OFFSETS,
     ) {
-        for method in CopyMethod::available() {
+        for (method, copy) in COPY_METHODS {
             let mut target = vec![0xA5; offset + source.len() + OFFSETS];
-            method.copy(&mut target[offset..offset + source.len()], &source);
-            prop_assert!(target[..offset].iter().all(|byte| *byte == 0xA5), "{:?}", method);
-            prop_assert_eq!(&target[offset..offset + source.len()], &source[..], "{:?}", method);
+            copy(&mut target[offset..offset + source.len()], &source);
+            prop_assert!(target[..offset].iter().all(|byte| *byte == 0xA5), "{method}");
+            prop_assert_eq!(&target[offset..offset + source.len()], &source[..], "{}", method);
             prop_assert!(target[offset + source.len()..].iter().all(|byte| *byte == 0xA5));
         }
     }
@@ -91,5 +91,5 @@ fn the_face_uses_the_best_set() {
     let first = InstructionSet::available()
         .next()
         .expect("portable at least");
-    assert_eq!(InstructionSet::best().name(), first.name());
+    assert_eq!(InstructionSet::best().name, first.name);
 }

@@ -4,7 +4,7 @@
 #![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
 use crate::disassembly::{Instruction, functions, most_in_a_loop};
-use oscope_kernels::levels::{Compiler, Level, Loops, OPERATIONS_IN_A_TURN};
+use oscope_kernels::levels::{Level, Loops, OPERATIONS_IN_A_TURN};
 use std::collections::BTreeSet;
 
 /// Operations, and parts of their mnemonics on x86-64 and on ARM.
@@ -31,8 +31,8 @@ const VARIANT: &str = if IS_ARM { "plain" } else { "avx2" };
 /// The functions of that name at each level in Rust. Makes the linker keep them, and prints the
 /// reason if they cannot be inspected.
 fn in_rust(path: &str) -> Option<Vec<Vec<Instruction>>> {
-    let levels = Level::ALL.map(|level| (level, Loops::of(Compiler::Rust, level)));
-    if let Some(flags) = levels.iter().find_map(|(_, loops)| loops.overruled_by()) {
+    let levels = Level::ALL.map(|level| (level, Loops::rust(level)));
+    if let Some(flags) = levels.iter().find_map(|(_, loops)| loops.overruled_by) {
         println!("skipped: the levels are overruled by {flags}");
         return None;
     }
@@ -46,8 +46,8 @@ fn in_rust(path: &str) -> Option<Vec<Vec<Instruction>>> {
 
 /// The functions of that name in C, in no particular order.
 fn in_c(name: &str) -> Option<Vec<Vec<Instruction>>> {
-    let levels = Level::ALL.map(|level| Loops::of(Compiler::C, level));
-    if let Some(flags) = levels.iter().find_map(Loops::overruled_by) {
+    let levels = Level::ALL.map(Loops::c);
+    if let Some(flags) = levels.iter().find_map(|loops| loops.overruled_by) {
         println!("skipped: the levels are overruled by {flags}");
         return None;
     }
@@ -224,17 +224,10 @@ fn a_recursion_stays_one() {
     for function in in_rust("call_styles::descend").into_iter().flatten() {
         assert!(calls_itself(&function, "descend"), "Rust made a loop of it");
     }
-    for function in in_c("by_recursion").into_iter().flatten() {
-        assert!(
-            calls_itself(&function, "by_recursion"),
-            "C made a loop of it"
-        );
-    }
-    for function in in_c("listed_recursion").into_iter().flatten() {
-        assert!(
-            calls_itself(&function, "listed_recursion"),
-            "C made a loop of it"
-        );
+    for name in ["by_recursion", "listed_recursion"] {
+        for function in in_c(name).into_iter().flatten() {
+            assert!(calls_itself(&function, name), "C made a loop of it");
+        }
     }
 }
 
@@ -246,10 +239,12 @@ fn a_function_stays_one() {
     for function in in_rust("call_styles::by_function").into_iter().flatten() {
         assert!(calls(&function, "one_row"), "Rust put it into its caller");
     }
-    for function in in_c("by_function").into_iter().flatten() {
-        assert!(calls(&function, "<row>"), "C put it into its caller");
-    }
-    for function in in_c("listed_by_function").into_iter().flatten() {
-        assert!(calls(&function, "<listed_row>"), "C put it into its caller");
+    for (caller, row) in [
+        ("by_function", "<row>"),
+        ("listed_by_function", "<listed_row>"),
+    ] {
+        for function in in_c(caller).into_iter().flatten() {
+            assert!(calls(&function, row), "C put it into its caller");
+        }
     }
 }

@@ -2,19 +2,19 @@
 //! counted operations, so nothing was folded, left out or done twice.
 
 use oscope_kernels::levels::{
-    CHAINS, Compiler, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation, read_ints,
-    write_ints,
+    CHAINS, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation, read_ints, write_ints,
 };
 use std::num::Wrapping;
 use std::ops::{Add, Div, Mul, Sub};
 
 fn all() -> impl Iterator<Item = (String, Loops)> {
-    let of = |compiler, level| {
-        let name = format!("{compiler:?} {level:?}");
-        (name, Loops::of(compiler, level))
-    };
-    let compilers = [Compiler::Rust, Compiler::C].into_iter();
-    compilers.flat_map(move |compiler| Level::ALL.map(|level| of(compiler, level)))
+    Level::ALL.into_iter().flat_map(|level| {
+        let [rust, c] = [Loops::rust(level), Loops::c(level)];
+        [
+            (format!("Rust {level:?}"), rust),
+            (format!("C {level:?}"), c),
+        ]
+    })
 }
 
 fn mix(sum: u64, bits: u64) -> u64 {
@@ -101,10 +101,14 @@ fn all_call_styles_give_the_same_sum() {
             let sum: u64 = (0..rows)
                 .flat_map(|at| (0..steps).map(move |step| at ^ step))
                 .sum();
-            assert_eq!(loops.inline(rows, steps), sum, "{who}, inline");
-            assert_eq!(loops.by_function(rows, steps), sum, "{who}, by function");
-            assert_eq!(loops.by_recursion(rows, steps), sum, "{who}, by recursion");
-            let by_rows: u64 = (0..rows).map(|at| loops.row(at, steps)).sum();
+            for (way, run) in [
+                ("inline", loops.inline),
+                ("by function", loops.by_function),
+                ("by recursion", loops.by_recursion),
+            ] {
+                assert_eq!(run(rows, steps), sum, "{who}, {way}");
+            }
+            let by_rows: u64 = (0..rows).map(|at| (loops.row)(at, steps)).sum();
             assert_eq!(by_rows, sum, "{who}, row by row");
         }
         // A frame holds at least the return address.
@@ -126,17 +130,17 @@ fn listed_ways_to_call_add_up_their_arrays() {
             let sum: Wrapping<u32> = (0..rows).map(row).sum();
             let (rows, steps) = (u64::from(rows), u64::from(steps));
             let last = u64::from((row(rows as u32 - 1) * Wrapping(2)).0);
-            assert_eq!(loops.inline(rows, steps), last, "{level:?}, inline");
+            assert_eq!((loops.inline)(rows, steps), last, "{level:?}, inline");
             let sum = u64::from(sum.0);
             assert_eq!(
-                loops.by_function(rows, steps),
+                (loops.by_function)(rows, steps),
                 sum,
                 "{level:?}, by function"
             );
-            assert_eq!(2 * loops.row(rows - 1, steps), last, "{level:?}, a row");
+            assert_eq!(2 * (loops.row)(rows - 1, steps), last, "{level:?}, a row");
             if rows <= 100 {
                 assert_eq!(
-                    loops.by_recursion(rows, steps),
+                    (loops.by_recursion)(rows, steps),
                     sum,
                     "{level:?}, by recursion"
                 );
@@ -184,16 +188,6 @@ fn a_pass_writes_every_word_and_no_other() {
                 "{who}, {len} bytes"
             );
             assert!(rest.iter().all(|byte| *byte == 0), "{who}, {len} bytes");
-        }
-    }
-}
-
-#[test]
-fn every_level_is_what_was_asked_for_unless_flags_say_otherwise() {
-    for (who, loops) in all() {
-        match loops.overruled_by() {
-            None => assert!(!loops.compiler().is_empty(), "{who}"),
-            Some(flags) => println!("skipped: {who} was overruled by {flags}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::disassembly::{functions, most_in_a_loop};
 use oscope_kernels::Vectors;
-use oscope_kernels::levels::{Compiler, Level, Loops, OPERATIONS_IN_A_TURN};
+use oscope_kernels::levels::{Level, Loops, OPERATIONS_IN_A_TURN};
 
 /// The result of a loop whose elements all end as `bits`, of a type of `bytes` bytes.
 fn mixed(bits: u64, bytes: u32, register_bytes: u64) -> u64 {
@@ -14,20 +14,15 @@ fn mixed(bits: u64, bytes: u32, register_bytes: u64) -> u64 {
 fn check(operation: &str, sort: &str, (x, y): (u64, u64)) {
     let name = format!("{operation}_{sort}");
     let bytes = if sort.ends_with("32") { 4 } else { 8 };
-    let single = Loops::of(Compiler::Rust, Level::O1).operation(&name);
+    let single = Loops::rust(Level::O1).operation(&name);
     let single = single.expect("processors with vectors have it");
     for turns in [0, 1, 3] {
         let bits = single.latency(turns, x, y);
         for vectors in Vectors::available(&name) {
             // Each turn has two operations on each register.
             let found = vectors.throughput(turns * OPERATIONS_IN_A_TURN / 2, x, y);
-            let expected = mixed(bits, bytes, vectors.register_bytes());
-            assert_eq!(
-                found,
-                expected,
-                "{name} by {}, {turns} turns",
-                vectors.set()
-            );
+            let expected = mixed(bits, bytes, vectors.register_bytes);
+            assert_eq!(found, expected, "{name} by {}, {turns} turns", vectors.set);
         }
     }
 }
@@ -59,13 +54,13 @@ fn roots_are_multiplied_after_each_turn() {
         for vectors in Vectors::available("root_f32") {
             let found =
                 vectors.throughput(turns, 1.7_f32.to_bits().into(), 1.7_f32.to_bits().into());
-            let expected = mixed(single.to_bits().into(), 4, vectors.register_bytes());
-            assert_eq!(found, expected, "{} of 32, {turns} turns", vectors.set());
+            let expected = mixed(single.to_bits().into(), 4, vectors.register_bytes);
+            assert_eq!(found, expected, "{} of 32, {turns} turns", vectors.set);
         }
         for vectors in Vectors::available("root_f64") {
             let found = vectors.throughput(turns, 1.7_f64.to_bits(), 1.7_f64.to_bits());
-            let expected = mixed(double.to_bits(), 8, vectors.register_bytes());
-            assert_eq!(found, expected, "{} of 64, {turns} turns", vectors.set());
+            let expected = mixed(double.to_bits(), 8, vectors.register_bytes);
+            assert_eq!(found, expected, "{} of 64, {turns} turns", vectors.set);
         }
         single = single.sqrt().sqrt() * 1.7;
         double = double.sqrt().sqrt() * 1.7;
@@ -85,7 +80,7 @@ fn a_turn_has_all_its_instructions() {
     for vectors in Vectors::available("add_f32") {
         // Keeps the linker from removing the loop.
         vectors.throughput(1, 0, 0);
-        let (module, addition, register) = match vectors.set() {
+        let (module, addition, register) = match vectors.set {
             "AVX-512" => ("avx512", "vaddps", "%zmm"),
             "NEON" => ("neon", "fadd", ".4s"),
             _ => ("avx2", "vaddps", "%ymm"),

@@ -275,20 +275,17 @@ fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
 
 /// The values of a list. A comma after a backslash is one of a value.
 fn values(list: &str) -> Vec<String> {
-    let mut all = vec![String::new()];
-    let mut rest = list;
-    while let Some(at) = rest.find(',') {
-        let value = all.last_mut().expect("there is always one");
-        if let Some(before) = rest[..at].strip_suffix('\\') {
-            *value += before;
-            value.push(',');
-        } else {
-            *value += &rest[..at];
-            all.push(String::new());
+    let mut all: Vec<String> = Vec::new();
+    for part in list.split(',') {
+        match all.last_mut().filter(|value| value.ends_with('\\')) {
+            Some(value) => {
+                value.pop();
+                value.push(',');
+                *value += part;
+            }
+            None => all.push(part.to_owned()),
         }
-        rest = &rest[at + 1..];
     }
-    *all.last_mut().expect("there is always one") += rest;
     all
 }
 

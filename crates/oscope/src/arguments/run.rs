@@ -139,6 +139,7 @@ Examples:
   oscope glance
   oscope glance --dir /mnt/data
   oscope glance --compare-with latest
+  oscope glance --compare-with nearest
   oscope glance --svg here.svg
   oscope glance --json")]
 pub struct Glance {
@@ -146,7 +147,7 @@ pub struct Glance {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
     /// Show the values of this run next to those of this machine: `latest`, its number, its name, the
-    /// beginning of its id, or an exported file
+    /// beginning of its id, or an exported file; or `nearest`, the nearest reference machine
     #[arg(long, value_name = "RUN")]
     pub compare_with: Option<String>,
     /// Write the picture of the machine to this file as well, as `oscope card` draws it

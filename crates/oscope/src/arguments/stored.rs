@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use instrument::point::Level;
 use instrument::quantity::Bytes;
-use report::reproduce::{self, Choice};
+use report::reproduce::{Choice, Report};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -408,7 +408,7 @@ pub struct AuthorProgram {
     pub force: bool,
 }
 
-/// A report by its letter.
+/// A report by its letter, in the order of [`Report::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Letter {
     /// Reading and writing files, on macOS
@@ -426,13 +426,7 @@ pub enum Letter {
 impl Reproduce {
     /// The figures to judge.
     pub fn choice(&self) -> Choice {
-        let report = self.report.map(|letter| match letter {
-            Letter::A => reproduce::Report::A,
-            Letter::B => reproduce::Report::B,
-            Letter::C => reproduce::Report::C,
-            Letter::D => reproduce::Report::D,
-            Letter::E => reproduce::Report::E,
-        });
+        let report = self.report.map(|letter| Report::ALL[letter as usize]);
         let place = (!self.figure.is_empty()).then(|| self.figure.join(" "));
         Choice { report, place }
     }

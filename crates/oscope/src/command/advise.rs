@@ -18,7 +18,7 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     }
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
     let mut analysis = judged.analysis();
-    stored::add_settings_of_system(&mut analysis, common)?;
+    stored::add_settings_of_system(&mut analysis, stored::open_if_there(common)?.as_ref())?;
     let advice = &analysis.advice;
     if arguments.save {
         let path = ::advice::default_path()?;
@@ -36,31 +36,31 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
 
 /// Measures before and after a setting by `oscope ab --vary`, and prints how to have it.
 fn attempt(name: &str, arguments: &Advise, common: &Common) -> Result<Exit> {
-    if let Some(tried) = kernel_settings::trial(name, &arguments.dir)? {
+    let (comparison, advice) = if let Some(tried) = kernel_settings::trial(name, &arguments.dir)? {
         let vary = ["--vary".into(), tried.vary];
         let at = tried
             .at
             .iter()
             .flat_map(|at| ["--at", at].map(str::to_owned));
-        let comparison = comparison(tried.experiment, vary.into_iter().chain(at), arguments)?;
-        let exit = super::ab::execute(&comparison, common)?;
-        if !common.json {
-            output::show(&format!(
+        (
+            comparison(tried.experiment, vary.into_iter().chain(at), arguments)?,
+            format!(
                 "if it gains, to set: {}\nto undo: {}\n",
                 tried.set, tried.undo
-            ))?;
+            ),
+        )
+    } else {
+        let (trial, [usual, advised], action) = advised(name, arguments, common)?;
+        let vary = ["--vary".to_owned(), format!("{name}={usual},{advised}")];
+        let mut comparison = comparison(&trial.experiment, vary.into_iter(), arguments)?;
+        if let Some(vary) = &mut comparison.variation.vary {
+            vary.varied = Varied::Trial(name.into(), trial.points);
         }
-        return Ok(exit);
-    }
-    let (trial, [usual, advised], action) = advised(name, arguments, common)?;
-    let vary = ["--vary".to_owned(), format!("{name}={usual},{advised}")];
-    let mut comparison = comparison(&trial.experiment, vary.into_iter(), arguments)?;
-    if let Some(vary) = &mut comparison.variation.vary {
-        vary.varied = Varied::Trial(name.into(), trial.points);
-    }
+        (comparison, format!("if it gains: {action}\n"))
+    };
     let exit = super::ab::execute(&comparison, common)?;
     if !common.json {
-        output::show(&format!("if it gains: {action}\n"))?;
+        output::show(&advice)?;
     }
     Ok(exit)
 }

@@ -40,9 +40,7 @@ pub fn execute(arguments: &AuthorProgram, common: &Common) -> Result<Exit> {
         }
         let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         let shown = shown.join(" ");
-        if !common.quiet {
-            output::say(&format!("oscope {shown}"));
-        }
+        output::note(common, &format!("oscope {shown}"));
         if common.json {
             command.arg("--json");
         }

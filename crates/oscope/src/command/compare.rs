@@ -53,7 +53,7 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
         page.as_ref(),
         || {
             let data = comparison::json(&comparisons);
-            Ok(page::paint(&view::comparison(&comparisons), Some(&data))?)
+            page::paint(&view::comparison(&comparisons), Some(&data))
         },
         &text,
         common,

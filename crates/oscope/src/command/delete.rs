@@ -3,7 +3,7 @@
 
 use crate::arguments::{Cleanup, Common, Delete, Verify};
 use crate::exit::{Exit, refuse};
-use crate::leftovers::{self, Leftover};
+use crate::leftovers;
 use crate::{kernel_settings, output, sanitise, stored, style};
 use anyhow::Result;
 use instrument::quantity::counted;
@@ -141,13 +141,11 @@ pub fn cleanup(arguments: &Cleanup, common: &Common) -> Result<Exit> {
             arguments.dir.display()
         ));
     }
-    let recovered = kernel_settings::recover();
+    let recovered = kernel_settings::recover().into_iter();
     let leftovers = leftovers::clear(store.as_ref(), &arguments.dir)?;
-    let settings = recovered.iter().map(ToString::to_string);
-    let lines: Vec<String> = settings
-        .chain(leftovers.iter().map(Leftover::to_string))
-        .map(|line| output::on_one_line(&line))
-        .collect();
+    let leftovers: Vec<_> = recovered.chain(leftovers).collect();
+    let lines = leftovers.iter().map(|it| output::on_one_line(&it.sentence));
+    let lines: Vec<String> = lines.collect();
     let text = if common.json {
         output::json(&lines)?
     } else if lines.is_empty() {
@@ -156,7 +154,5 @@ pub fn cleanup(arguments: &Cleanup, common: &Common) -> Result<Exit> {
         lines.join("\n") + "\n"
     };
     output::show(&text)?;
-    Ok(Exit::incomplete_if(
-        leftovers.iter().any(Leftover::is_stuck) || recovered.is_some_and(|it| it.is_stuck()),
-    ))
+    Ok(Exit::incomplete_if(leftovers.iter().any(|it| it.is_stuck)))
 }

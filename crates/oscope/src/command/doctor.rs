@@ -10,7 +10,6 @@ use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
 use report::{json, view};
-use std::fs;
 use std::time::Duration;
 
 /// Long enough to notice programs that wake up occasionally.
@@ -20,12 +19,9 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     let dir = &arguments.dir;
     let directory =
         dunce::canonicalize(dir).with_context(|| format!("cannot use {}", dir.display()))?;
-    let found =
-        fs::metadata(&directory).with_context(|| format!("cannot use {}", dir.display()))?;
-    ensure!(found.is_dir(), "{} is no directory", dir.display());
-    if !common.quiet {
-        output::say(&format!("watching the machine for {} s …", WATCH.as_secs()));
-    }
+    ensure!(directory.is_dir(), "{} is no directory", dir.display());
+    let seconds = WATCH.as_secs();
+    output::note(common, &format!("watching the machine for {seconds} s …"));
     let (machine, environment) = (Machine::read(), Environment::read());
     let watch = Watch {
         clock: Some(clock(&machine)),

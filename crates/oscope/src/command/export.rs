@@ -92,12 +92,11 @@ pub fn import(arguments: &Import, common: &Common) -> Result<Exit> {
         let number = store
             .insert(&run)
             .with_context(|| format!("cannot import {}", path.display()))?;
-        if !common.quiet {
-            output::say(&format!(
-                "{} is run {number}: `oscope show {number}`",
-                path.display()
-            ));
-        }
+        let file = path.display();
+        output::note(
+            common,
+            &format!("{file} is run {number}: `oscope show {number}`"),
+        );
     }
     Ok(Exit::Done)
 }

@@ -77,7 +77,7 @@ fn needs(planned: &Planned<'_>, profile: Profile) -> String {
 
 /// A quick run in the current directory.
 fn quick_setting() -> Setting {
-    setting::plain(Path::new("."), Profile::Quick)
+    setting::here(Path::new("."), Profile::Quick, false)
 }
 
 #[cfg(test)]

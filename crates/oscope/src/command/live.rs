@@ -1,5 +1,5 @@
-//! What a run shows before it is over: a run of everything a glance at the machine, whose ladder then stays in its place
-//! and gets more exact, and `--watch` the page.
+//! What is shown while a run goes on. A run of everything shows a glance at the machine, and its ladder of latencies then
+//! stays on the terminal and gets more exact. With `--watch`, the page is written before each pass.
 
 use super::run_page::RunPage;
 use crate::arguments::Common;
@@ -65,7 +65,7 @@ impl Live<'_> {
             self.show_glance(&analysis, self.glance_before == Some(pass));
         }
         if let Some((page, number)) = page {
-            stored::add_settings_of_system(&mut analysis, self.common)?;
+            stored::add_settings_of_system(&mut analysis, Some(&store))?;
             machines::add_to(&mut analysis, self.common);
             let to = (self.common, &self.progress.voice);
             page.write(&analysis, number, to, &self.stop)?;

@@ -46,7 +46,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
     if !matches!(command, Command::Cleanup(_))
         && let Some(recovered) = kernel_settings::recover()
     {
-        output::say(&format!("oscope: {recovered}"));
+        output::say(&format!("oscope: {}", recovered.sentence));
     }
     let ends_in_order = works_on_stored_runs(&command);
     if ends_in_order {

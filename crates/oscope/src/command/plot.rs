@@ -12,40 +12,27 @@ use std::path::Path;
 
 /// `oscope plot`.
 pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
-    let kind = kind(arguments.output.path())?;
+    let convert = convert(arguments.output.path())?;
     let target = Target::for_document("a picture", &arguments.output, common)?;
     let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
     let analysis = judged.analysis();
     let run = analysis.run;
     let about = format!("{}. {}", show::machine(run), show::measured(&run.header));
     let svg = page::plot(figure(&analysis, &arguments.what)?, &about);
-    target.write(&kind.picture(svg)?, &Watch::default())?;
+    target.write(&convert(svg)?, &Watch::default())?;
     Ok(Exit::Done)
 }
 
-/// Output format.
-enum Kind {
-    Svg,
-    Png,
-}
+/// Turns an SVG into a picture of some format.
+type Convert = fn(String) -> Result<Vec<u8>>;
 
-impl Kind {
-    /// `svg` in this format.
-    fn picture(&self, svg: String) -> Result<Vec<u8>> {
-        match self {
-            Self::Svg => Ok(svg.into_bytes()),
-            Self::Png => png(&svg),
-        }
-    }
-}
-
-/// The format implied by the file name.
-fn kind(path: &Path) -> Result<Kind, WrongUse> {
+/// To the format implied by the file name.
+fn convert(path: &Path) -> Result<Convert, WrongUse> {
     let extension = path.extension().unwrap_or_default();
     if path == Path::new("-") || extension.eq_ignore_ascii_case("svg") {
-        Ok(Kind::Svg)
+        Ok(|svg| Ok(svg.into_bytes()))
     } else if extension.eq_ignore_ascii_case("png") {
-        Ok(Kind::Png)
+        Ok(|svg| png(&svg))
     } else {
         refuse!(
             "{} ends neither in .svg nor in .png, the two formats of pictures",
@@ -102,12 +89,12 @@ fn figure<'a>(analysis: &'a Analysis<'_>, what: &str) -> Result<&'a Figure, Choi
 
 /// `oscope card`.
 pub fn card(written: &Written, common: &Common) -> Result<Exit> {
-    let kind = kind(written.output.path())?;
+    let convert = convert(written.output.path())?;
     let target = Target::for_document("a picture", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let mut analysis = judged.analysis();
     machines::add_to(&mut analysis, common);
     let svg = page::card(&analysis);
-    target.write(&kind.picture(svg)?, &Watch::default())?;
+    target.write(&convert(svg)?, &Watch::default())?;
     Ok(Exit::Done)
 }

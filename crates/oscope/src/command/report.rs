@@ -12,9 +12,9 @@ pub fn execute(written: &Written, common: &Common) -> Result<Exit> {
     let target = Target::for_document("a page", &written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let mut analysis = judged.analysis();
-    stored::add_settings_of_system(&mut analysis, common)?;
+    stored::add_settings_of_system(&mut analysis, stored::open_if_there(common)?.as_ref())?;
     machines::add_to(&mut analysis, common);
-    let page = page::render(&analysis)?;
+    let page = page::render(&analysis);
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)
 }

@@ -9,8 +9,6 @@ use crate::{output, selection, setting, stored, style};
 use anyhow::Result;
 use files::Watch;
 use instrument::experiment::Experiment;
-use instrument::given::Givens;
-use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::{Nanoseconds, counted};
@@ -73,7 +71,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
         page::paint(
             &view::reproduction(&reproduced),
             Some(&reproduce::json(&reproduced)),
-        )?
+        )
     } else if arguments.markdown || !is_terminal {
         markdown::paint(&view::reproduction(&reproduced), 1)
     } else {
@@ -296,14 +294,7 @@ fn part(
 
 /// The circumstances of the runs that measure what is missing.
 fn setting(arguments: &Reproduce, profile: Profile) -> Setting {
-    let swap = arguments.allow_swap_file;
-    setting::here(
-        &arguments.dir,
-        Givens::default(),
-        profile,
-        swap,
-        Limits::default(),
-    )
+    setting::here(&arguments.dir, profile, arguments.allow_swap_file)
 }
 
 #[cfg(test)]
@@ -313,7 +304,6 @@ mod tests {
     use experiments::RemoteDirectory;
     use instrument::experiment::Experiment;
     use instrument::given::Givens;
-    use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};
     use instrument::point::{Level, Point};
     use record::{PointRecord, Run};
@@ -326,14 +316,14 @@ mod tests {
     fn able() -> Setting {
         let mut given = Givens::default();
         given.add(Ok(RemoteDirectory(Path::new("/").to_owned())));
-        let none = Limits::default();
         Setting {
             free_bytes: 1 << 42,
             available_bytes: 1 << 38,
             swap_bytes: 1 << 38,
             can_limit_memory: true,
             is_root: true,
-            ..setting::here(Path::new("."), given, Profile::Thorough, true, none)
+            given,
+            ..setting::here(Path::new("."), Profile::Thorough, true)
         }
     }
 

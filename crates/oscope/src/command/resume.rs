@@ -9,11 +9,11 @@ use clap::Parser;
 use instrument::limits::{Limited, Limits, Used};
 use instrument::plan::Plan;
 use instrument::quantity::Nanoseconds;
-use instrument::runner::{Earlier, EarlierExperiment, EarlierPoint, Ending};
+use instrument::runner::Earlier;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
-use record::{ExperimentRecord, Header, PointRecord, Run};
+use record::{ExperimentRecord, Header, Run};
 use std::{fs, io};
 
 /// Largest difference between two estimates of the time at which the system started, without a
@@ -90,13 +90,13 @@ impl Stopped {
             check_plan(record, plan)?;
         }
         let records = self.run.measured();
-        let experiments = records.map(|record| (record.definition.id.clone(), earlier(record)));
+        let points = |it: &ExperimentRecord| (it.definition.id.clone(), it.points.clone());
         let passes_begun = self.passes_begun();
         let own_ns = self.run.header.budget_ns - self.spent_ns();
         let is_used = own_ns < LEAST_NS || self.run.is_finished();
         let passes = plan.passes();
         Ok(Earlier {
-            experiments: experiments.collect(),
+            experiments: records.map(points).collect(),
             passes_begun,
             passes_left: if is_used || self.more.is_some() {
                 passes
@@ -272,25 +272,6 @@ fn check_plan(record: &ExperimentRecord, plan: &Plan<'_>) -> Result<(), WrongUse
         },
     };
     refuse!("the run cannot be continued: {id} {reason}")
-}
-
-fn earlier(record: &ExperimentRecord) -> EarlierExperiment {
-    match &record.skipped {
-        Some(_) => EarlierExperiment::Skipped,
-        None => EarlierExperiment::Started(record.points.iter().map(earlier_point).collect()),
-    }
-}
-
-fn earlier_point(record: &PointRecord) -> EarlierPoint {
-    let ending = record.closing.as_ref().map(|closing| &closing.ending);
-    EarlierPoint {
-        point: record.point.clone(),
-        batches: record.batches.clone(),
-        failed: match ending {
-            Some(Ending::Failed(reason)) => Some(reason.clone()),
-            _ => None,
-        },
-    }
 }
 
 #[cfg(test)]

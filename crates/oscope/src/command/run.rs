@@ -56,12 +56,11 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let definitions: Vec<Definition> = designs.map(Definition::from).collect();
         comparison::check_comparable(against, &definitions)?;
     }
-    let parts = std::slice::from_ref(&selected);
     let sessions = Sessions {
         // Who names experiments wants those alone.
         is_of_everything: arguments.what.is_empty(),
         watched: arguments.watch.then_some(&page),
-        ..Sessions::new(arguments, stopped.as_ref(), parts, common)?
+        ..Sessions::new(arguments, stopped.as_ref(), Some(&selected), common)?
     };
     let mut measured = Vec::new();
     let result = sessions.measure(&mut [], &mut measured);
@@ -72,7 +71,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let mut steps = Vec::new();
     if let Some(last) = measured.last_mut() {
         let mut analysis = last.judged.analysis();
-        stored::add_settings_of_system(&mut analysis, common)?;
+        stored::add_settings_of_system(&mut analysis, stored::open_if_there(common)?.as_ref())?;
         machines::add_to(&mut analysis, common);
         let stop = Watch::stopped_by(sessions.interrupt.flag());
         let to = (common, &sessions.voice);
@@ -116,19 +115,17 @@ pub fn measure_only(
 ) -> Result<Exit> {
     let selected = selection::of(arguments)?;
     setting::check_named(arguments, &selected.experiments)?;
-    let parts = std::slice::from_ref(&selected);
-    let sessions = Sessions::new(arguments, None, parts, common)?;
+    let sessions = Sessions::new(arguments, None, Some(&selected), common)?;
     sessions.measure(observers, &mut Vec::new())
 }
 
-/// Measures and stores `parts`, and prints nothing on standard output. Returns the run as far as it was
+/// Measures and stores what a glance shows, and prints nothing on standard output. Returns the run as far as it was
 /// measured, and how it ended.
-pub fn measure_parts(
+pub fn measure_glance(
     arguments: &Arguments,
-    parts: &[Selection],
     common: &Common,
 ) -> Result<(Option<AnalysedRun>, Result<Exit>)> {
-    let sessions = Sessions::new(arguments, None, parts, common)?;
+    let sessions = Sessions::new(arguments, None, None, common)?;
     let mut measured = Vec::new();
     let result = sessions.measure(&mut [], &mut measured);
     Ok((measured.pop().map(|run| run.judged), result))
@@ -140,7 +137,8 @@ struct Sessions<'s> {
     /// The stopped run to continue, instead of a new one.
     stopped: Option<&'s Stopped>,
     limits: Limits,
-    parts: &'s [Selection],
+    /// What is measured; `None` for what a glance shows.
+    selected: Option<&'s Selection>,
     interrupt: Interrupt,
     common: &'s Common,
     /// Lines before and after a session.
@@ -155,7 +153,7 @@ impl<'s> Sessions<'s> {
     fn new(
         arguments: &'s Arguments,
         stopped: Option<&'s Stopped>,
-        parts: &'s [Selection],
+        selected: Option<&'s Selection>,
         common: &'s Common,
     ) -> Result<Self> {
         let voice = Progress::new(common).voice;
@@ -164,7 +162,7 @@ impl<'s> Sessions<'s> {
             stopped,
             interrupt: Interrupt::install()?,
             limits: limits::apply(arguments, &voice)?,
-            parts,
+            selected,
             common,
             voice,
             is_of_everything: false,
@@ -246,13 +244,12 @@ impl Sessions<'_> {
         let mut store = stored::open(common)?;
         let scratch = self.scratch(&store)?;
         let (given, elsewhere) = setting::take_named(arguments, &scratch, self.interrupt, voice)?;
-        let setting = setting::here(
-            &arguments.dir,
+        let swap = arguments.allow_swap_file;
+        let setting = Setting {
             given,
-            arguments.profile,
-            arguments.allow_swap_file,
             limits,
-        );
+            ..setting::here(&arguments.dir, arguments.profile, swap)
+        };
         if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
             voice.warn("no swap file will be made: that needs root, and a memory control group");
         }
@@ -266,7 +263,7 @@ impl Sessions<'_> {
         // Who chooses levels wants those alone.
         let begins_with_glance = self.is_of_everything && arguments.levels().is_empty();
         if begins_with_glance {
-            put_glance_first(&mut plan, &setting)?;
+            plan.put_first(&selection::of_glance(&setting)?, &setting, TIME_OF_GLANCE);
         }
         let (earlier, time) = self.earlier(&plan)?;
         warn(&run, &setting, common, voice);
@@ -344,25 +341,31 @@ impl Sessions<'_> {
         Ok((measured, outcome))
     }
 
-    /// A place for scratch files, where those of killed runs are gone.
+    /// A place for scratch files, where those of killed runs are gone. No other program may be measuring a run that is to
+    /// be continued.
     fn scratch(&self, store: &Store) -> Result<Scratch> {
         let arguments = self.arguments;
         for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
             leftovers::clear_and_report(Some(store), directory, self.common)?;
         }
         let scratch = Scratch::create(&arguments.dir, &REMOVAL)?;
-        if let Some(stopped) = self.stopped {
-            check_stopped(&stopped.run, &scratch)?;
+        if let Some(other) = scratch.others().first()
+            && self.stopped.is_some_and(|it| it.run.header.ended.is_none())
+        {
+            refuse!(
+                "the run may still be under way: {} belongs to a program that runs; wait for its end",
+                other.display()
+            );
         }
         Ok(scratch)
     }
 
-    /// The experiments at the levels that the user chose.
+    /// The experiments at the levels that the user chose, or at those of a glance.
     fn at_levels(&self, setting: &Setting) -> Result<Vec<AtLevels<'_>>> {
-        let mut at_levels = Vec::new();
-        for part in self.parts {
-            at_levels.extend(selection::at(&part.experiments, &part.levels, setting)?);
-        }
+        let Some(selected) = self.selected else {
+            return Ok(selection::of_glance(setting)?);
+        };
+        let at_levels = selection::at(&selected.experiments, &selected.levels, setting)?;
         if !self.arguments.levels().is_empty() {
             for chosen in &at_levels {
                 say_left_out(chosen, setting, &self.voice);
@@ -454,27 +457,6 @@ fn read_back(
         ));
     }
     Ok(judged)
-}
-
-/// Checks that no other process is measuring the run that is to be continued.
-fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
-    match scratch.others().first() {
-        Some(other) if run.header.ended.is_none() => refuse!(
-            "the run may still be under way: {} belongs to a program that runs; wait for its end",
-            other.display()
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// Measures the points of a glance before all others.
-fn put_glance_first(plan: &mut Plan<'_>, setting: &Setting) -> Result<()> {
-    for part in selection::parts_of_glance()? {
-        // A level that this machine does not have comes first nowhere.
-        let chosen = selection::at(&part.experiments, &part.levels, setting);
-        plan.put_first(&chosen.unwrap_or_default(), setting, TIME_OF_GLANCE);
-    }
-    Ok(())
 }
 
 /// Names in one line what a longer profile would measure at the chosen levels.
@@ -622,13 +604,13 @@ fn worse(first: Exit, second: Exit) -> Exit {
 /// Experiments that the user named must be complete. A run of everything measures as much as the
 /// machine supports, and reports the rest.
 fn exit(outcome: Outcome, arguments: &Arguments, interrupt: Interrupt) -> Exit {
-    let lacks_what_was_named =
+    let has_gaps =
         !arguments.what.is_empty() && outcome.skipped + outcome.missing + outcome.unreached > 0;
     let had_too_little_time = arguments.budget.is_some() && outcome.unreached > 0;
     match interrupt.signal() {
         Some(signal) if outcome.interrupted => Exit::Stopped(signal),
         _ if outcome.failed > 0 || outcome.started == 0 => Exit::Incomplete,
-        _ if lacks_what_was_named || had_too_little_time => Exit::Incomplete,
+        _ if has_gaps || had_too_little_time => Exit::Incomplete,
         _ => Exit::Done,
     }
 }

@@ -60,7 +60,7 @@ impl RunPage {
                 &numbered
             }
         };
-        target.write(page::render(analysis)?.as_bytes(), stop)?;
+        target.write(page::render(analysis).as_bytes(), stop)?;
         if self.reported.replace(Some(number)) != Some(number) {
             voice.say(&format!("page: {}", target.path().display()));
         }

@@ -33,8 +33,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let plan = Plan {
         streams: arguments.streams.unwrap_or_else(|| streams(&jobs)),
         resume: arguments.resume,
-        keep_mode: arguments.keep,
-        keep_times: arguments.keep,
+        keep: arguments.keep,
     };
     let voice = Voice::new(common, || bar_of_bytes(total_size(&jobs)));
     let outcomes = Mutex::new(Vec::new());
@@ -269,16 +268,13 @@ fn total_size(jobs: &[Job]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{Cover, Job, Outcome, Source, arrived};
-    use transfer::Timing;
 
     fn outcome(name: &str, has_failed: bool, is_kept: bool) -> Outcome {
         Outcome {
             name: name.into(),
-            size: 1,
-            timing: Timing::default(),
             failure: has_failed.then(|| "interrupted".into()),
             is_kept,
-            needs_room: false,
+            ..Outcome::default()
         }
     }
 

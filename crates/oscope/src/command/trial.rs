@@ -8,7 +8,7 @@ use instrument::definition::Definition;
 use instrument::plan::Plan;
 use instrument::quantity::Nanoseconds;
 use instrument::results::PointResult;
-use instrument::runner::{BatchError, Ending, Event, Executor};
+use instrument::runner::{BatchError, Closing, Ending, Event, Executor};
 use instrument::sample::Batch;
 use instrument::sampler::Task;
 use instrument::trial::{FEWEST_PAIRS, Outcome};
@@ -121,8 +121,10 @@ impl Trials<'_, '_, '_> {
             let closed = Event::Closed {
                 definition,
                 point,
-                ending: &Ending::TargetReached,
-                warnings: &PointResult::new(definition, point, batches, None).warnings,
+                closing: &Closing {
+                    ending: Ending::TargetReached,
+                    warnings: PointResult::new(definition, point, batches, None).warnings,
+                },
             };
             observe(self.recorder, &closed)?;
         }

@@ -201,8 +201,7 @@ mod tests {
         read_exact_at(&file, &mut block, 3).unwrap();
         assert_eq!(&block, b"lo world");
         let ends = read_exact_at(&file, &mut block, 4).unwrap_err();
-        let kind = ends.io_error().map(io::Error::kind);
-        assert_eq!(kind, Some(io::ErrorKind::UnexpectedEof));
+        assert_eq!(ends.kind(), Some(io::ErrorKind::UnexpectedEof));
         let read_only = open_read(&path, OpenMode::Plain).unwrap();
         write_at(&read_only, b"x", 0).unwrap_err();
         let (reader, _writer) = io::pipe().unwrap();

@@ -1,15 +1,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, CWD, IFlags, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::file::flags;
+use super::file::{allocated_bytes, flags, is_own};
 use super::parse::colon_field;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
@@ -22,7 +22,7 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
 /// An open directory. It stays the same directory even if its path later leads to another one.
 #[derive(Debug)]
 pub struct Directory {
-    handle: OwnedFd,
+    handle: File,
     path: PathBuf,
 }
 
@@ -40,7 +40,7 @@ impl Directory {
             opened => opened,
         }
         .map(|handle| Self {
-            handle,
+            handle: handle.into(),
             path: path.to_owned(),
         })
         .map_err(Error::path("open", path))
@@ -57,8 +57,12 @@ impl Directory {
     }
 
     /// Opens the regular file `name` for reading and writing, or creates it as `creation` allows.
-    fn open_regular(&self, name: &OsStr, creation: OFlags, mode: Mode) -> Result<(OwnedFd, Stat)> {
-        let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
+    fn open_regular(
+        &self,
+        name: &OsStr,
+        creation: OFlags,
+        mode: Mode,
+    ) -> io::Result<(File, Metadata)> {
         // If the name is a pipe, opening it does not wait.
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | creation;
         let file = match rustix::fs::openat2(&self.handle, name, flags, mode, BENEATH) {
@@ -66,13 +70,13 @@ impl Directory {
             // component and is not followed if it is a link, so it cannot lead outside either.
             Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(&self.handle, name, flags, mode),
             opened => opened,
+        }?;
+        let file = File::from(file);
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(Errno::EXIST.into());
         }
-        .map_err(failed)?;
-        let stat = rustix::fs::fstat(&file).map_err(failed)?;
-        if !is_regular(&stat) {
-            return Err(failed(Errno::EXIST));
-        }
-        Ok((file, stat))
+        Ok((file, metadata))
     }
 
     /// Opens the regular file at `path` below it for reading, and returns its metadata. No
@@ -104,12 +108,12 @@ impl Directory {
     /// [`Directory::open_beneath`] before Linux 5.6, or in a sandbox that does not know the call.
     fn open_by_steps(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         let mut components = path.components().peekable();
-        let mut directory = None;
+        let mut directory: Option<OwnedFd> = None;
         while let Some(component) = components.next() {
             let Component::Normal(name) = component else {
                 return Err(Errno::XDEV);
             };
-            let at = directory.as_ref().unwrap_or(&self.handle);
+            let at = directory.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
             if components.peek().is_none() {
                 return rustix::fs::openat(at, name, flags, Mode::empty());
             }
@@ -124,7 +128,10 @@ impl Directory {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let path = self.at(name);
         match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
-            Ok(handle) => Ok(Self { handle, path }),
+            Ok(handle) => Ok(Self {
+                handle: handle.into(),
+                path,
+            }),
             Err(errno) => Err(Error::path("open", &path)(errno)),
         }
     }
@@ -153,11 +160,9 @@ impl Directory {
 
     /// The directory itself, for its permissions and times.
     pub fn as_file(&self) -> Result<File> {
-        let handle = self
-            .handle
+        self.handle
             .try_clone()
-            .map_err(Error::path("open", &self.path));
-        handle.map(File::from)
+            .map_err(Error::path("open", &self.path))
     }
 
     /// Opens the directory `name` in it, or creates it, with access for this user only (`0700` on
@@ -172,11 +177,10 @@ impl Directory {
             Err(errno) => return Err(Error::path("make", &self.at(name))(errno)),
         }
         let directory = self.open_directory(name)?;
-        let stat =
-            rustix::fs::fstat(&directory.handle).map_err(Error::path("open", &directory.path))?;
-        let others_may_write =
-            Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH);
-        if stat.st_uid != rustix::process::geteuid().as_raw() || others_may_write {
+        let found = directory.handle.metadata();
+        let found = found.map_err(Error::path("open", &directory.path))?;
+        let others_may_write = found.mode() & 0o022 != 0;
+        if !is_own(&directory.path, &found) || others_may_write {
             return Err(Error::Planted {
                 path: self.at(name),
                 what: "the directory belongs to another user, or others may write to it",
@@ -198,64 +202,47 @@ impl Directory {
         /// Others may make and remove the file at the same time.
         const ATTEMPTS: usize = 100;
         let own = Mode::RUSR | Mode::WUSR;
-        let is = |error: &Error, kind| error.io_error().map(io::Error::kind) == Some(kind);
+        let failed = |error: io::Error| Error::path("open", &self.at(name))(error);
         for _ in 0..ATTEMPTS {
             match self.open_regular(name, OFlags::CREATE | OFlags::EXCL, own) {
                 Ok((file, _)) => {
                     // The umask may have taken away rights of the owner.
-                    rustix::fs::fchmod(&file, own)
-                        .map_err(Error::path("set the permissions of", &self.at(name)))?;
-                    return Ok(file.into());
+                    set_mode(&file, own.as_raw_mode())?;
+                    return Ok(file);
                 }
-                Err(error) if is(&error, ErrorKind::AlreadyExists) => {}
-                Err(error) => return Err(error),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
             }
-            match self.open_regular(name, OFlags::empty(), Mode::empty()) {
-                Ok((file, stat)) => {
-                    self.check_own(name, &stat)?;
-                    if stat.st_mode & 0o7777 == own.as_raw_mode() {
-                        return Ok(file.into());
-                    }
-                }
-                Err(error) if is(&error, ErrorKind::NotFound) => continue,
+            let (file, found) = match self.open_regular(name, OFlags::empty(), Mode::empty()) {
+                Ok((file, found)) => (Some(file), found),
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 // Nor may the owner open a file whose mode allows nobody to read or to write it.
-                Err(error) if is(&error, ErrorKind::PermissionDenied) => {
-                    match self
-                        .stat(name)
-                        .map_err(Error::path("open", &self.at(name)))?
-                    {
-                        Some(stat) if is_regular(&stat) => self.check_own(name, &stat)?,
-                        Some(_) => return Err(error),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    match self.metadata(name)? {
+                        Some(found) if found.is_file() => (None, found),
+                        Some(_) => return Err(failed(error)),
                         None => continue,
                     }
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(failed(error)),
+            };
+            if !is_own(&self.at(name), &found) || found.nlink() > 1 {
+                return Err(Error::Planted {
+                    path: self.at(name),
+                    what: "the file belongs to another user, or has a second name",
+                });
+            }
+            if let Some(file) = file
+                && found.mode() & 0o7777 == own.as_raw_mode()
+            {
+                return Ok(file);
             }
             match self.remove(name) {
-                Err(error) if !is(&error, ErrorKind::NotFound) => return Err(error),
+                Err(error) if error.kind() != Some(ErrorKind::NotFound) => return Err(error),
                 _ => {}
             }
         }
-        Err(Error::path("open", &self.at(name))(Errno::AGAIN))
-    }
-
-    /// What `name` is, without following links; `None` if it does not exist.
-    fn stat(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => Ok(None),
-            found => found.map(Some),
-        }
-    }
-
-    /// Checks that a file belongs to this user and has no second name.
-    fn check_own(&self, name: &OsStr, stat: &Stat) -> Result<()> {
-        if stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_nlink <= 1 {
-            return Ok(());
-        }
-        Err(Error::Planted {
-            path: self.at(name),
-            what: "the file belongs to another user, or has a second name",
-        })
+        Err(failed(Errno::AGAIN.into()))
     }
 
     /// Removes the directory `name`, which must be empty.
@@ -269,10 +256,9 @@ impl Directory {
     pub fn files_bytes(&self) -> Option<u64> {
         let entries = rustix::fs::Dir::read_from(&self.handle).ok()?;
         let sizes = entries.flatten().filter_map(|entry| {
-            let stat =
-                rustix::fs::statat(&self.handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
-                    .ok()?;
-            is_regular(&stat).then_some(stat.st_blocks.cast_unsigned() * 512)
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            let found = self.metadata(name).ok()??;
+            allocated_bytes(&found).filter(|_| found.is_file())
         });
         Some(sizes.sum())
     }
@@ -330,10 +316,10 @@ impl Directory {
 
     /// True if `name` still names this open file.
     pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
-        let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
-        rustix::fs::fstat(file)
-            .and_then(|open| Ok(self.stat(name)?.map(identity) == Some(identity(open))))
-            .map_err(Error::path("look for", &self.at(name)))
+        let identity = |found: Metadata| (found.dev(), found.ino());
+        let open = file.metadata();
+        let open = open.map_err(Error::path("look for", &self.at(name)))?;
+        Ok(self.metadata(name)?.map(identity) == Some(identity(open)))
     }
 
     /// As [`Directory::rename`], into another directory of the same file system.
@@ -366,7 +352,9 @@ impl Directory {
 
     /// Waits until all renames are on the device.
     pub fn sync(&self) -> Result<()> {
-        rustix::fs::fsync(&self.handle).map_err(Error::path("synchronise", &self.path))
+        self.handle
+            .sync_all()
+            .map_err(Error::path("synchronise", &self.path))
     }
 
     /// Space in its file system available to this user, in bytes; `None` if the system does not
@@ -375,10 +363,6 @@ impl Directory {
         let room = rustix::fs::fstatvfs(&self.handle).ok()?;
         Some(room.f_bavail.saturating_mul(room.f_frsize))
     }
-}
-
-fn is_regular(stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
 /// Asks the file system to place each directory that is made in this one far from its siblings
@@ -404,7 +388,7 @@ pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
 
 /// The permission bits of a file (`0o644`); `None` if the system has none.
 pub fn mode(metadata: &Metadata) -> Option<u32> {
-    Some(metadata.permissions().mode() & 0o7777)
+    Some(metadata.mode() & 0o7777)
 }
 
 /// The permission bits that this process gives to no new file

@@ -158,12 +158,8 @@ pub(crate) fn path_of_descriptor(file: &File) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-pub(crate) fn duplicate_input() -> io::Result<File> {
-    io::stdin().as_fd().try_clone_to_owned().map(File::from)
-}
-
-pub(crate) fn duplicate_output() -> io::Result<File> {
-    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+pub(crate) fn duplicate(stream: impl AsFd) -> io::Result<File> {
+    stream.as_fd().try_clone_to_owned().map(File::from)
 }
 
 /// True for the metadata of a socket, which cannot be opened.

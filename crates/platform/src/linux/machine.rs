@@ -3,7 +3,7 @@ use sha2::{Digest, Sha256};
 use super::memory::{SystemMemory, base_page_bytes, huge_page_bytes};
 use super::parse::word;
 use super::topology;
-use crate::machine::{Machine, hex};
+use crate::machine::Machine;
 
 pub use processor::hypervisor;
 
@@ -20,7 +20,7 @@ impl Machine {
             hypervisor: hypervisor(),
             product: product(),
             installation: word("/etc/machine-id")
-                .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
+                .map(|id| format!("{:x}", Sha256::digest(format!("oscope installation {id}")))),
         }
     }
 }

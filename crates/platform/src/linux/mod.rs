@@ -1,5 +1,6 @@
 //! The backend for Linux, on any architecture.
 
+pub(crate) mod allocator;
 pub(crate) mod block_io;
 pub(crate) mod call;
 mod cgroup;

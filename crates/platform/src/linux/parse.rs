@@ -78,37 +78,12 @@ fn cpu_list(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
-/// The value of `name` in an os-release file, without its quotes
+/// The value of `name` in an os-release file, which is written for a shell
 /// ([os-release(5)](https://man7.org/linux/man-pages/man5/os-release.5.html)).
 pub(super) fn os_release_field(text: &str, name: &str) -> Option<String> {
-    let value = text
-        .lines()
-        .filter_map(|line| line.trim().split_once('='))
-        .find(|(key, _)| *key == name)
-        .map(|(_, value)| value)?;
-    Some(unquoted(value)).filter(|value| !value.is_empty())
-}
-
-/// Decodes a value as a shell does: in double quotes, or without quotes, a backslash escapes the
-/// next character.
-fn unquoted(value: &str) -> String {
-    let bare = |quote| {
-        value
-            .strip_prefix(quote)
-            .and_then(|rest| rest.strip_suffix(quote))
-    };
-    if let Some(literal) = bare('\'') {
-        return literal.to_owned();
-    }
-    let mut shielded = false;
-    bare('"')
-        .unwrap_or(value)
-        .chars()
-        .filter(|character| {
-            shielded = *character == '\\' && !shielded;
-            !shielded
-        })
-        .collect()
+    let mut words = text.lines().filter_map(shlex::split).flatten();
+    let value = words.find_map(|word| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_owned()));
+    value.filter(|value| !value.is_empty())
 }
 
 /// Bytes backed by huge pages in the mappings that lie entirely within `range`, from the text of
@@ -216,7 +191,7 @@ pub(super) fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     use proptest::prelude::*;
 

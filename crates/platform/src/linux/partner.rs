@@ -190,8 +190,6 @@ impl Drop for End {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
-
     use super::*;
 
     #[test]

@@ -88,10 +88,8 @@ fn by_cachestat(file: &File, total_bytes: u64) -> io::Result<Residency> {
         )
     };
     check(outcome)?;
-    let bytes = |pages: u64| (pages * base_page_bytes() as u64).min(total_bytes);
     Ok(Residency {
-        resident_bytes: bytes(counts.cached),
-        dirty_bytes: Some(bytes(counts.dirty + counts.writeback)),
+        resident_bytes: (counts.cached * base_page_bytes() as u64).min(total_bytes),
         total_bytes,
         method: ResidencyMethod::Cachestat,
     })
@@ -106,7 +104,6 @@ fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
     }
     Ok(Residency {
         resident_bytes: mapped_bytes(file, total_bytes, PIECE_BYTES)?.min(total_bytes),
-        dirty_bytes: None,
         total_bytes,
         method: ResidencyMethod::Mincore,
     })

@@ -1,10 +1,10 @@
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 use std::slice;
 
-use io_uring::types::{Fd, Fixed};
+use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
 
 use super::uring::Uring;
@@ -17,7 +17,8 @@ use crate::ring::{Completed, RingOptions};
 pub struct ReadRing<'file> {
     _file: PhantomData<&'file File>,
     ring: Uring<Buffers>,
-    fd: RawFd,
+    fd: Fd,
+    flags: squeue::Flags,
     options: RingOptions,
 }
 
@@ -60,10 +61,11 @@ impl<'file> ReadRing<'file> {
     /// be allocated or locked.
     pub fn new(file: &'file File, options: &RingOptions) -> Result<Self> {
         let buffers = |count| Buffers::new(count, options.block_bytes);
-        let ring = Self {
+        let mut ring = Self {
             _file: PhantomData,
             ring: Uring::new(options.depth, buffers, None)?,
-            fd: file.as_raw_fd(),
+            fd: Fd(file.as_raw_fd()),
+            flags: squeue::Flags::empty(),
             options: *options,
         };
         if options.registered_buffers {
@@ -72,8 +74,10 @@ impl<'file> ReadRing<'file> {
         if options.registered_file {
             let submitter = ring.ring.submitter();
             submitter
-                .register_files(&[ring.fd])
+                .register_files(&[ring.fd.0])
                 .map_err(Error::os("register a file with io_uring"))?;
+            // Its number among the registered files.
+            (ring.fd, ring.flags) = (Fd(0), squeue::Flags::FIXED_FILE);
         }
         Ok(ring)
     }
@@ -119,11 +123,18 @@ impl<'file> ReadRing<'file> {
     /// If the queue is full.
     #[inline]
     pub fn queue(&mut self, offset: u64, len: usize) {
-        let (fd, options) = (Fd(self.fd), self.options);
+        let (fd, flags, options) = (self.fd, self.flags, self.options);
         let len = len.min(options.block_bytes) as u32;
         let entry = |slot, buffers: &mut Buffers| {
             buffers.offsets[usize::from(slot)] = offset;
-            read(fd, options, slot, buffers.at(slot), len, offset)
+            let buffer = buffers.at(slot);
+            let read = if options.registered_buffers {
+                let read = opcode::ReadFixed::new(fd, buffer, len, slot);
+                read.offset(offset).build()
+            } else {
+                opcode::Read::new(fd, buffer, len).offset(offset).build()
+            };
+            read.flags(flags)
         };
         // SAFETY: the buffer belongs to the ring's memory and has at least `len` bytes. `take` alone
         // gives access to it, after its read, and until the next call at most.
@@ -152,30 +163,6 @@ impl<'file> ReadRing<'file> {
             // buffer is not reused while the caller holds the slice.
             bytes: count.map(|count| unsafe { slice::from_raw_parts(buffers.at(slot), count) }),
         })
-    }
-}
-
-/// A read into the buffer of a slot.
-#[inline]
-fn read(
-    fd: Fd,
-    options: RingOptions,
-    slot: u16,
-    buffer: *mut u8,
-    len: u32,
-    offset: u64,
-) -> squeue::Entry {
-    match (options.registered_buffers, options.registered_file) {
-        (false, false) => opcode::Read::new(fd, buffer, len).offset(offset).build(),
-        (false, true) => opcode::Read::new(Fixed(0), buffer, len)
-            .offset(offset)
-            .build(),
-        (true, false) => opcode::ReadFixed::new(fd, buffer, len, slot)
-            .offset(offset)
-            .build(),
-        (true, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, slot)
-            .offset(offset)
-            .build(),
     }
 }
 

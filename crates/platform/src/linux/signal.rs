@@ -1,8 +1,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::check;
@@ -15,6 +14,10 @@ static FLAG: AtomicBool = AtomicBool::new(false);
 static NUMBER: AtomicI32 = AtomicI32::new(0);
 /// When each signal came first, by its number; 0 before.
 static FIRST_NS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+/// Time from the first signal until it has its default effect, in µs; 0 means without end.
+static PATIENCE_US: AtomicI64 = AtomicI64::new(0);
+/// The signal that has its default effect then.
+static IMPATIENT: AtomicI32 = AtomicI32::new(0);
 
 const CAUGHT: [Signal; 5] = [
     Signal::Interrupt,
@@ -38,12 +41,15 @@ extern "C" fn on_signal(number: libc::c_int) {
     }
     NUMBER.store(number, Ordering::Relaxed);
     FLAG.store(true, Ordering::Release);
-    if let Some(timer) = TIMER.get()
-        && is_request
-    {
+    let patience_us = PATIENCE_US.load(Ordering::Relaxed);
+    if is_request && patience_us > 0 {
         IMPATIENT.store(number, Ordering::Relaxed);
-        // SAFETY: the timer exists and is never deleted; signal-safety(7) lists this call.
-        unsafe { libc::timer_settime(timer.id, 0, &raw const timer.patience, ptr::null_mut()) };
+        // SAFETY: zeros are a valid `itimerval`.
+        let mut once: libc::itimerval = unsafe { std::mem::zeroed() };
+        once.it_value.tv_sec = patience_us / 1_000_000;
+        once.it_value.tv_usec = patience_us % 1_000_000;
+        // SAFETY: it is a system call and nothing else, and `once` lives through it.
+        unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const once, ptr::null_mut()) };
     }
 }
 
@@ -60,49 +66,10 @@ fn end_by(number: libc::c_int) {
     }
 }
 
-/// Runs from the first signal until the patience ends.
-struct Timer {
-    id: libc::timer_t,
-    patience: libc::itimerspec,
-}
-
-// SAFETY: a timer id is a number, which any thread may use.
-unsafe impl Send for Timer {}
-// SAFETY: as above.
-unsafe impl Sync for Timer {}
-
-static TIMER: OnceLock<Timer> = OnceLock::new();
-static IMPATIENT: AtomicI32 = AtomicI32::new(0);
-
 pub(crate) fn lose_patience_after(patience: Duration) -> Result<()> {
-    let make = || -> io::Result<Timer> {
-        // SAFETY: zeros are a valid `sigevent`.
-        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
-        event.sigev_notify = libc::SIGEV_SIGNAL;
-        event.sigev_signo = libc::SIGALRM;
-        let mut id = ptr::null_mut();
-        // SAFETY: `id` has room for the result.
-        check(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) })?;
-        handle(libc::SIGALRM, on_alarm)?;
-        Ok(Timer {
-            id,
-            patience: libc::itimerspec {
-                it_interval: timespec(Duration::ZERO),
-                it_value: timespec(patience),
-            },
-        })
-    };
-    let timer = make().map_err(Error::os("make a timer"))?;
-    // An earlier call has already created an equivalent timer.
-    let _ = TIMER.set(timer);
+    handle(libc::SIGALRM, on_alarm).map_err(Error::os("catch a signal"))?;
+    PATIENCE_US.store((patience.as_micros() as i64).max(1), Ordering::Relaxed);
     Ok(())
-}
-
-fn timespec(time: Duration) -> libc::timespec {
-    libc::timespec {
-        tv_sec: time.as_secs().cast_signed(),
-        tv_nsec: time.subsec_nanos().into(),
-    }
 }
 
 pub(crate) fn install() -> Result<()> {

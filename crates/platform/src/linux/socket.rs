@@ -35,12 +35,6 @@ impl Bell {
         // It fails only if the counter overflows, after 2^64 rings without a wait.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
-
-    /// Resets the bell.
-    fn reset(&self) {
-        // It fails if the bell is not rung.
-        let _ = rustix::io::read(&self.0, &mut [0; 8]);
-    }
 }
 
 pub(crate) fn wait_for_connection(
@@ -56,7 +50,8 @@ pub(crate) fn wait_for_connection(
     match poll(&mut watched, Some(&timeout)) {
         Ok(_) => {
             if !watched[1].revents().is_empty() {
-                bell.reset();
+                // Resets the bell, unless another thread has.
+                let _ = rustix::io::read(&bell.0, &mut [0; 8]);
             }
             Ok(())
         }
@@ -339,8 +334,6 @@ pub fn wait_at_most(socket: &TcpStream, longest: Duration) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, TcpListener};
-
     use super::*;
 
     fn connected() -> (TcpStream, TcpStream) {

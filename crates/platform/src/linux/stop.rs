@@ -2,7 +2,6 @@
 //! groups of its children.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -91,15 +90,15 @@ impl Drop for Follower {
 /// stop a process that no shell could continue.
 pub(super) fn stop_here() {
     PAUSES.fetch_add(1, Ordering::SeqCst);
+    let Ok(before) = action_of(libc::SIGTSTP) else {
+        return;
+    };
     // SAFETY: all of these may be called at any moment. The signal has its default action here, which
     // stops the process in `raise`.
     unsafe {
-        let mut before = MaybeUninit::<libc::sigaction>::uninit();
-        let mut usual: libc::sigaction = std::mem::zeroed();
-        usual.sa_sigaction = libc::SIG_DFL;
-        if libc::sigaction(libc::SIGTSTP, &raw const usual, before.as_mut_ptr()) == 0 {
+        if set_action(libc::SIGTSTP, libc::SIG_DFL, 0).is_ok() {
             libc::raise(libc::SIGTSTP);
-            libc::sigaction(libc::SIGTSTP, before.as_ptr(), ptr::null_mut());
+            libc::sigaction(libc::SIGTSTP, &raw const before, ptr::null_mut());
         }
     }
 }

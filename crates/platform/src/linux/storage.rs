@@ -212,32 +212,18 @@ fn unescaped_text(escaped: &str) -> String {
 /// Decodes octal escapes: the kernel writes space, tab, line feed, backslash and number sign as a
 /// backslash and three octal digits.
 fn unescaped(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let escaped = octal_byte(after).filter(|_| first == b'\\');
-        bytes.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() {
-            &after[3..]
-        } else {
-            after
-        };
+    let mut pieces = text.split('\\');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let escaped = (piece.get(..3)).and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        bytes.push(escaped.unwrap_or(b'\\'));
+        bytes.extend(piece.bytes().skip(if escaped.is_some() { 3 } else { 0 }));
     }
     bytes
 }
 
-/// The byte for three octal digits at the start.
-fn octal_byte(text: &[u8]) -> Option<u8> {
-    text.get(..3)?.iter().try_fold(0_u8, |byte, digit| {
-        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 8)?;
-        byte.checked_mul(8)?.checked_add(digit)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use proptest::prelude::*;
 
     use super::*;

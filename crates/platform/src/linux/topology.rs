@@ -62,14 +62,7 @@ pub(super) fn caches() -> Vec<Cache> {
     let online = cpus("online").into_iter().flatten();
     // A cache is found at each CPU that shares it.
     let instances: BTreeSet<(Cache, Vec<usize>)> = online.flat_map(caches_of).collect();
-    let mut sorts: BTreeMap<Cache, usize> = BTreeMap::new();
-    for (cache, _) in instances {
-        *sorts.entry(cache).or_default() += 1;
-    }
-    let caches = sorts.into_iter();
-    caches
-        .map(|(cache, instances)| Cache { instances, ..cache })
-        .collect()
+    Cache::sorts(instances.into_iter().map(|(cache, _)| cache).collect())
 }
 
 /// The caches of `cpu`, each as one instance, with the CPUs that share it.

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use super::check;
 use super::parse::{colon_field, text};
 use crate::error::{Error, Result};
-use crate::load::{CpuTime, CpuTimes};
+use crate::load::{CpuTime, Interruptions};
 use crate::programs::Program;
 use crate::usage::{Consumption, Usage};
 
@@ -86,10 +86,10 @@ pub(crate) fn from_rusage(usage: &libc::rusage) -> Usage {
     }
 }
 
-impl CpuTimes {
+impl CpuTime {
     /// Reads the current counts.
-    pub fn read() -> Option<CpuTimes> {
-        cpu_times(
+    pub fn read() -> Option<CpuTime> {
+        cpu_time(
             &text("/proc/stat")?,
             rustix::param::clock_ticks_per_second(),
         )
@@ -101,6 +101,21 @@ pub fn load_average() -> Option<[f64; 3]> {
     let text = text("/proc/loadavg")?;
     let mut averages = text.split(' ').map_while(|average| average.parse().ok());
     Some([averages.next()?, averages.next()?, averages.next()?])
+}
+
+/// The interruptions of `cpu` so far, from
+/// [/proc/interrupts](https://man7.org/linux/man-pages/man5/proc_interrupts.5.html), `/proc/softirqs` and `/proc/stat`.
+/// `None` if the system does not count them, or the CPU is offline.
+pub fn interruptions(cpu: usize) -> Option<Interruptions> {
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    let [interrupts, timer] = counts_of_cpu(&text("/proc/interrupts")?, cpu)?;
+    let [softirqs, _] = counts_of_cpu(&text("/proc/softirqs")?, cpu)?;
+    Some(Interruptions {
+        interrupts,
+        timer,
+        softirqs,
+        stolen_ns: stolen_ns(&text("/proc/stat")?, cpu, ticks_per_second)?,
+    })
 }
 
 /// All running processes visible to this one; empty if the system does not report them.
@@ -120,46 +135,58 @@ pub fn running() -> Vec<Program> {
 /// The lines of `/proc/stat` that begin with `cpu`, in ticks of 1 s / `ticks_per_second`. `None`
 /// without a line for all CPUs together.
 ///
-/// Guest time is omitted: the kernel includes it in user and nice.
-pub(super) fn cpu_times(text: &str, ticks_per_second: u64) -> Option<CpuTimes> {
+/// Guest time is omitted: the kernel includes it in user and nice. Kernels before 2.6.11 have fewer
+/// columns; missing columns count as 0.
+pub(super) fn cpu_time(text: &str, ticks_per_second: u64) -> Option<CpuTime> {
     let tick_ns = 1_000_000_000_u64.checked_div(ticks_per_second)?;
-    let mut total = None;
-    let mut times = CpuTimes::default();
-    for line in text.lines() {
-        let Some((name, ticks)) = line.split_once(' ') else {
-            continue;
-        };
-        let Some(cpu) = name.strip_prefix("cpu") else {
-            continue;
-        };
-        let time = cpu_time(ticks, tick_ns);
-        if cpu.is_empty() {
-            total = Some(time);
-        } else {
-            times.per_cpu.insert(cpu.parse().ok()?, time);
-        }
-    }
-    times.total = total?;
-    Some(times)
-}
-
-/// Kernels before 2.6.11 have fewer columns; missing columns count as 0.
-fn cpu_time(ticks: &str, tick_ns: u64) -> CpuTime {
-    let mut columns = ticks.split_ascii_whitespace().map(|ticks| {
+    let total = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let mut columns = total.split_ascii_whitespace().map(|ticks| {
         let ticks: u64 = ticks.parse().unwrap_or(0);
         ticks.saturating_mul(tick_ns)
     });
-    let mut next = || columns.next().unwrap_or(0);
-    CpuTime {
-        user_ns: next(),
-        nice_ns: next(),
-        system_ns: next(),
-        idle_ns: next(),
-        iowait_ns: next(),
-        irq_ns: next(),
-        softirq_ns: next(),
-        steal_ns: next(),
+    let [user, nice, system, idle, iowait, irq, softirq, steal] =
+        std::array::from_fn(|_| columns.next().unwrap_or(0));
+    let sum = |times: &[u64]| times.iter().copied().fold(0, u64::saturating_add);
+    let is_one = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
+    Some(CpuTime {
+        cpus: text.lines().filter(is_one).count(),
+        busy_ns: sum(&[user, nice, system, irq, softirq]),
+        idle_ns: sum(&[idle, iowait]),
+        steal_ns: steal,
+    })
+}
+
+/// The time stolen from `cpu`: the eighth number of its line in `/proc/stat`.
+pub(super) fn stolen_ns(text: &str, cpu: usize, ticks_per_second: u64) -> Option<u64> {
+    let name = format!("cpu{cpu} ");
+    let times = text.lines().find_map(|line| line.strip_prefix(&name))?;
+    let ticks: u64 = times.split_ascii_whitespace().nth(7)?.parse().ok()?;
+    Some(ticks.saturating_mul(1_000_000_000_u64.checked_div(ticks_per_second)?))
+}
+
+/// The sum of the column of `cpu`, and that of the lines whose description names a timer. The first line names the
+/// CPUs that are online. Lines with fewer numbers count something for all CPUs together. `None` without a column for
+/// `cpu`.
+pub(super) fn counts_of_cpu(text: &str, cpu: usize) -> Option<[u64; 2]> {
+    let (header, lines) = text.split_once('\n')?;
+    let name = format!("CPU{cpu}");
+    let column = header.split_whitespace().position(|of| of == name)?;
+    let columns = header.split_whitespace().count();
+    let mut sums = [0_u64; 2];
+    for line in lines.lines() {
+        let Some((_, cells)) = line.split_once(':') else {
+            continue;
+        };
+        let counts = cells.split_whitespace().take(columns);
+        let counts: Vec<u64> = counts.map_while(|count| count.parse().ok()).collect();
+        if counts.len() == columns {
+            sums[0] = sums[0].saturating_add(counts[column]);
+            if cells.contains("timer") {
+                sums[1] = sums[1].saturating_add(counts[column]);
+            }
+        }
     }
+    Some(sums)
 }
 
 /// The process of one line; `None` if the line has another format.
@@ -187,7 +214,6 @@ mod tests {
 
     use super::*;
     use crate::memory::{Mapping, PageSize};
-    use crate::usage::{Consumption, Usage};
 
     #[test]
     fn page_faults_and_waits_of_this_thread_count() {
@@ -230,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_total_and_each_cpu_are_read() {
+    fn the_total_and_the_number_of_cpus_are_read() {
         let text = "\
 cpu  3704 1 892 100775 386 2 54 9 0 0
 cpu0 2122 0 531 49971 251 0 19 1 0 0
@@ -238,39 +264,63 @@ cpu11 1581 0 361 50804 135 0 35 1 0 0
 intr 156853 0 0
 ctxt 239671
 ";
-        let times = cpu_times(text, 100).expect("it has a line for all CPUs");
-        assert_eq!(
-            times.total,
-            CpuTime {
-                user_ns: 37_040_000_000,
-                nice_ns: 10_000_000,
-                system_ns: 8_920_000_000,
-                idle_ns: 1_007_750_000_000,
-                iowait_ns: 3_860_000_000,
-                irq_ns: 20_000_000,
-                softirq_ns: 540_000_000,
-                steal_ns: 90_000_000,
-            }
+        let expected = CpuTime {
+            cpus: 2,
+            busy_ns: (3704 + 1 + 892 + 2 + 54) * 10_000_000,
+            idle_ns: (100_775 + 386) * 10_000_000,
+            steal_ns: 90_000_000,
+        };
+        assert_eq!(cpu_time(text, 100), Some(expected));
+    }
+
+    #[test]
+    fn interruptions_are_those_of_the_cpu_and_timers_are_named() {
+        let text = "\
+           CPU0       CPU2
+ 24:          1          20  IO-APIC   5-edge      ACPI:Ged
+ 30:          0          300                        arch_timer
+LOC:         40         5000   Local timer interrupts
+ERR:     100000
+";
+        assert_eq!(counts_of_cpu(text, 0), Some([41, 40]));
+        assert_eq!(counts_of_cpu(text, 2), Some([5320, 5300]));
+        assert_eq!(counts_of_cpu(text, 1), None);
+        assert_eq!(counts_of_cpu("", 0), None);
+        let text = "cpu  1 1 1 1 1 1 1 9\ncpu1 1 1 1 1 1 1 1 5\ncpu11 1 1 1 1 1 1 1 4 0\n";
+        assert_eq!(stolen_ns(text, 1, 100), Some(50_000_000));
+        assert_eq!(stolen_ns(text, 11, 100), Some(40_000_000));
+        assert_eq!(stolen_ns(text, 0, 100), None);
+    }
+
+    #[test]
+    fn timers_interrupt_this_cpu() {
+        let cpu = crate::placement::allowed_cpus().unwrap()[0];
+        let Some(counted) = interruptions(cpu) else {
+            return println!("skipped: this system does not count interrupts");
+        };
+        assert!(
+            counted.timer > 0 && counted.timer <= counted.interrupts,
+            "{counted:?}"
         );
-        let cpus: Vec<usize> = times.per_cpu.keys().copied().collect();
-        assert_eq!(cpus, [0, 11]);
-        assert_eq!(times.per_cpu[&11].steal_ns, 10_000_000);
+        assert!(counted.softirqs > 0, "{counted:?}");
     }
 
     #[test]
     fn a_text_without_a_total_is_refused() {
-        assert_eq!(cpu_times("cpu0 1 2 3 4\n", 100), None);
-        assert_eq!(cpu_times("cpu  1 2 3 4\n", 0), None);
+        assert_eq!(cpu_time("cpu0 1 2 3 4\n", 100), None);
+        assert_eq!(cpu_time("cpu  1 2 3 4\n", 0), None);
     }
 
     proptest! {
         #[test]
         fn parsers_of_stat_never_panic(
-            text in "(cpu[0-9x]{0,2} ([0-9]{0,22} ){0,12}\\n){0,4}|[0-9]{0,3} \\(.{0,9}\\) ([0-9SR]{0,22} ){0,30}|.{0,40}",
+            text in "(cpu[0-9x]{0,2} ([0-9]{0,22} ){0,12}\\n){0,4}|[0-9]{0,3} \\(.{0,9}\\) ([0-9SR]{0,22} ){0,30}|( CPU[0-9]){1,3}\\n([A-Z]{1,3}:( [0-9]{0,22}){0,4}\\n){0,3}|.{0,40}",
             hz: u64,
         ) {
-            let _ = cpu_times(&text, hz);
+            let _ = cpu_time(&text, hz);
             let _ = program(&text, hz);
+            let _ = counts_of_cpu(&text, 0);
+            let _ = stolen_ns(&text, 0, hz);
         }
     }
 

@@ -1,13 +1,15 @@
 //! What Windows does not have: sockets as files, counters to wait for, forked processes, control groups, filters of
-//! calls, `poll`, `epoll` and `io_uring`.
+//! calls, preloaded libraries, `poll`, `epoll` and `io_uring`.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::Result;
+use crate::allocator::Library;
 use crate::error::{absent, refuse};
 use crate::sandbox::Call;
 use crate::stream_ring::{Block, Done, Operation};
@@ -20,6 +22,8 @@ absent! {
     fn free_swap_bytes() -> u64 = 0;
     fn is_record(&str) -> bool = false;
     fn undo(&Path, Duration) -> Result<()> = Ok(());
+    fn library() -> Result<Library> = refuse("replacing malloc");
+    fn preload(&mut Command, &str) -> Result<()> = refuse("preloading a library");
     fn forbid(Call) -> Result<()> = refuse("forbidding calls");
     fn most_descriptors() -> Option<u64> = None;
     fn allow_descriptors(u64) -> Result<()> = refuse("a limit of open files");

@@ -55,13 +55,11 @@ thread_local! {
 
 pub fn sleep_until(moment_ns: u64) -> Result<()> {
     SLEEP.with_borrow_mut(|timer| {
-        let mut ready = match timer.take() {
-            Some(ready) => ready,
-            None => Timer::new()?,
+        let timer = match timer {
+            Some(timer) => timer,
+            none => none.insert(Timer::new()?),
         };
-        let outcome = ready.wait_until(moment_ns);
-        *timer = Some(ready);
-        outcome
+        timer.wait_until(moment_ns)
     })
 }
 

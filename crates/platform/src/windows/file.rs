@@ -15,7 +15,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_ALLOCATION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_NO_BUFFERING,
     FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_WRITE_THROUGH, FILE_NAME_NORMALIZED, FILE_TYPE_DISK,
     FileAllocationInfo, GetFileType, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK,
-    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, SetFileInformationByHandle, UnlockFileEx,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, READ_CONTROL, SetFileInformationByHandle, UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, OVERLAPPED};
 use windows_sys::Win32::System::Ioctl::{
@@ -180,15 +180,8 @@ pub fn create_secret(path: &Path) -> io::Result<File> {
     private::create_file(path)
 }
 
-pub(crate) fn duplicate_input() -> io::Result<File> {
-    io::stdin().as_handle().try_clone_to_owned().map(File::from)
-}
-
-pub(crate) fn duplicate_output() -> io::Result<File> {
-    io::stdout()
-        .as_handle()
-        .try_clone_to_owned()
-        .map(File::from)
+pub(crate) fn duplicate(stream: impl AsHandle) -> io::Result<File> {
+    stream.as_handle().try_clone_to_owned().map(File::from)
 }
 
 pub fn is_at(file: &File, path: &Path) -> bool {
@@ -364,7 +357,12 @@ pub fn storage_read_bytes() -> Option<u64> {
 }
 
 pub(crate) fn is_own(path: &Path, _metadata: &Metadata) -> bool {
-    private::is_own_at(path).unwrap_or(false)
+    let mut options = OpenOptions::new();
+    let options = options
+        .access_mode(READ_CONTROL)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT);
+    let found = options.open(path);
+    found.is_ok_and(|found| private::has_own_owner(&found).unwrap_or(false))
 }
 
 /// Also opened for writing, which a lock takes. A link is opened itself, and is no file.

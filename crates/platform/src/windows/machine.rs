@@ -11,7 +11,7 @@ use windows_sys::core::{s, w};
 
 use super::outcome::{text, wide};
 use super::{memory, topology};
-use crate::machine::{Machine, hex};
+use crate::machine::Machine;
 
 pub use processor::hypervisor;
 
@@ -27,7 +27,7 @@ impl Machine {
             hypervisor: hypervisor(),
             product: product(),
             installation: registry_word(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
-                .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
+                .map(|id| format!("{:x}", Sha256::digest(format!("oscope installation {id}")))),
         }
     }
 }

@@ -25,6 +25,7 @@ pub(crate) mod storage;
 pub(crate) mod topology;
 pub(crate) mod usage;
 
+pub(crate) use absent as allocator;
 pub(crate) use absent as confinement;
 pub(crate) use absent as partner;
 pub(crate) use absent as readiness;

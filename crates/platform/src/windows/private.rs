@@ -1,6 +1,5 @@
 //! Files and directories that only this user may use.
 
-use std::ffi::c_void;
 use std::fs::File;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::Path;
@@ -13,13 +12,13 @@ use windows_sys::Win32::Security::Authorization::{
 };
 use windows_sys::Win32::Security::{
     ACL, ACL_REVISION, AdjustTokenPrivileges, DACL_SECURITY_INFORMATION, EqualSid,
-    GetFileSecurityW, GetKernelObjectSecurity, GetSecurityDescriptorOwner, GetTokenInformation,
-    InitializeAcl, IsWellKnownSid, LUID_AND_ATTRIBUTES, LookupPrivilegeValueW,
-    OWNER_SECURITY_INFORMATION, PSID, SE_INCREASE_QUOTA_NAME, SE_LOCK_MEMORY_NAME,
-    SE_PRIVILEGE_ENABLED, SE_PROF_SINGLE_PROCESS_NAME, SECURITY_ATTRIBUTES, TOKEN_ACCESS_MASK,
-    TOKEN_ADJUST_PRIVILEGES, TOKEN_ELEVATION, TOKEN_INFORMATION_CLASS, TOKEN_OWNER,
-    TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER, TokenElevation, TokenOwner, TokenUser,
-    UNPROTECTED_DACL_SECURITY_INFORMATION, WinBuiltinAdministratorsSid,
+    GetKernelObjectSecurity, GetSecurityDescriptorOwner, GetTokenInformation, InitializeAcl,
+    IsWellKnownSid, LUID_AND_ATTRIBUTES, LookupPrivilegeValueW, OWNER_SECURITY_INFORMATION, PSID,
+    SE_INCREASE_QUOTA_NAME, SE_LOCK_MEMORY_NAME, SE_PRIVILEGE_ENABLED, SE_PROF_SINGLE_PROCESS_NAME,
+    SECURITY_ATTRIBUTES, TOKEN_ACCESS_MASK, TOKEN_ADJUST_PRIVILEGES, TOKEN_ELEVATION,
+    TOKEN_INFORMATION_CLASS, TOKEN_OWNER, TOKEN_PRIVILEGES, TOKEN_QUERY, TOKEN_USER,
+    TokenElevation, TokenOwner, TokenUser, UNPROTECTED_DACL_SECURITY_INFORMATION,
+    WinBuiltinAdministratorsSid,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, CREATE_NEW, CreateDirectoryW, CreateFileW, FILE_ID_INFO,
@@ -28,7 +27,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::SystemServices::FILE_PERSISTENT_ACLS;
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
-use windows_sys::core::{BOOL, PCWSTR};
+use windows_sys::core::PCWSTR;
 
 use super::outcome::{check, owned, wide, wide_path};
 use crate::error::{Result, refuse};
@@ -94,18 +93,38 @@ pub(super) fn is_own(file: &File) -> Result<bool> {
     if !knows_owners(file)? {
         return refuse("a file or directory that only one user can write, on this file system");
     }
-    is_own_by(|descriptor, bytes, needed| {
-        // SAFETY: the buffer has the given length.
-        unsafe {
-            GetKernelObjectSecurity(
-                file.as_raw_handle(),
-                OWNER_SECURITY_INFORMATION,
-                descriptor,
-                bytes,
-                needed,
-            )
-        }
-    })
+    has_own_owner(file)
+}
+
+/// As [`is_own`], by what the file system reports, whether it knows owners or not.
+pub(super) fn has_own_owner(file: &File) -> Result<bool> {
+    const ACTION: &str = "ask for the owner of a file";
+    // A descriptor with an owner only is much shorter. Words, since it must be aligned.
+    let mut descriptor = [0_u64; 64];
+    let mut needed = 0;
+    // SAFETY: the handle is open, and the buffer has the given length.
+    let outcome = unsafe {
+        GetKernelObjectSecurity(
+            file.as_raw_handle(),
+            OWNER_SECURITY_INFORMATION,
+            descriptor.as_mut_ptr().cast(),
+            size_of_val(&descriptor) as u32,
+            &raw mut needed,
+        )
+    };
+    check(outcome, ACTION)?;
+    let (mut owner, mut is_default) = (ptr::null_mut(), 0);
+    // SAFETY: the system wrote a descriptor, and there is room for both results.
+    let outcome = unsafe {
+        GetSecurityDescriptorOwner(
+            descriptor.as_mut_ptr().cast(),
+            &raw mut owner,
+            &raw mut is_default,
+        )
+    };
+    check(outcome, ACTION)?;
+    // SAFETY: the identifier lies in the descriptor.
+    Ok(!owner.is_null() && unsafe { is_own_id(owner) }?)
 }
 
 fn knows_owners(file: &File) -> Result<bool> {
@@ -126,47 +145,6 @@ fn knows_owners(file: &File) -> Result<bool> {
     };
     check(outcome, "ask for the properties of a file system")?;
     Ok(flags & FILE_PERSISTENT_ACLS != 0)
-}
-
-/// True if the file or directory at this path belongs to this user.
-pub(super) fn is_own_at(path: &Path) -> Result<bool> {
-    let path = wide_path(path);
-    is_own_by(|descriptor, bytes, needed| {
-        // SAFETY: the path ends with a zero, and the buffer has the given length.
-        unsafe {
-            GetFileSecurityW(
-                path.as_ptr(),
-                OWNER_SECURITY_INFORMATION,
-                descriptor,
-                bytes,
-                needed,
-            )
-        }
-    })
-}
-
-/// True if the owner that `ask` writes is this user. It is given a buffer for a security descriptor, its
-/// length in bytes, and room for the length that is needed.
-fn is_own_by(ask: impl FnOnce(*mut c_void, u32, *mut u32) -> BOOL) -> Result<bool> {
-    const ACTION: &str = "ask for the owner of a file";
-    // A descriptor with an owner only is much shorter. Words, since it must be aligned.
-    let mut descriptor = [0_u64; 64];
-    let bytes = size_of_val(&descriptor) as u32;
-    let mut needed = 0;
-    let outcome = ask(descriptor.as_mut_ptr().cast(), bytes, &raw mut needed);
-    check(outcome, ACTION)?;
-    let (mut owner, mut is_default) = (ptr::null_mut(), 0);
-    // SAFETY: the system wrote a descriptor, and there is room for both results.
-    let outcome = unsafe {
-        GetSecurityDescriptorOwner(
-            descriptor.as_mut_ptr().cast(),
-            &raw mut owner,
-            &raw mut is_default,
-        )
-    };
-    check(outcome, ACTION)?;
-    // SAFETY: the identifier lies in the descriptor.
-    Ok(!owner.is_null() && unsafe { is_own_id(owner) }?)
 }
 
 /// Security attributes by which only this user has access, without any that a directory hands down. It is the owner
@@ -263,10 +241,8 @@ pub(super) unsafe fn information<T: Default>(
 
 /// True if this process has the rights of an administrator.
 pub(super) fn is_elevated() -> Option<bool> {
-    let token = open_token(TOKEN_QUERY).ok()?;
-    let information = token_information(&token, TokenElevation).ok()?;
-    // SAFETY: the system wrote such a value, and the buffer is aligned.
-    let elevation = unsafe { information.as_ptr().cast::<TOKEN_ELEVATION>().read() };
+    // SAFETY: the class has this type.
+    let (elevation, _) = unsafe { of_token::<TOKEN_ELEVATION>(TokenElevation) }.ok()?;
     Some(elevation.TokenIsElevated != 0)
 }
 
@@ -274,14 +250,11 @@ pub(super) fn is_elevated() -> Option<bool> {
 pub(super) fn user() -> Result<String> {
     // A revision, an authority and 15 numbers take less.
     const MOST_LETTERS: usize = 200;
-    let token = open_token(TOKEN_QUERY)?;
-    let user = token_information(&token, TokenUser)?;
+    // SAFETY: the class has this type.
+    let (user, _identifier) = unsafe { of_token::<TOKEN_USER>(TokenUser) }?;
     let mut letters = ptr::null_mut();
-    // SAFETY: the system wrote such a value, the buffer is aligned, and there is room for the result.
-    let outcome = unsafe {
-        let user = user.as_ptr().cast::<TOKEN_USER>().read().User.Sid;
-        ConvertSidToStringSidW(user, &raw mut letters)
-    };
+    // SAFETY: the identifier is there, and there is room for the result.
+    let outcome = unsafe { ConvertSidToStringSidW(user.User.Sid, &raw mut letters) };
     check(outcome, "ask for the user of this process")?;
     // SAFETY: the system allocated a text that ends with a zero, which is not used again.
     unsafe {
@@ -300,23 +273,17 @@ pub(super) fn user() -> Result<String> {
 /// # Safety
 /// It points to a security identifier.
 pub(super) unsafe fn is_own_id(owner: PSID) -> Result<bool> {
-    let token = open_token(TOKEN_QUERY)?;
-    let user = token_information(&token, TokenUser)?;
-    let new_files = token_information(&token, TokenOwner)?;
-    // SAFETY: the system wrote such values, and both buffers are aligned.
-    let (user, new_files) = unsafe {
-        (
-            user.as_ptr().cast::<TOKEN_USER>().read().User.Sid,
-            new_files.as_ptr().cast::<TOKEN_OWNER>().read().Owner,
-        )
-    };
+    // SAFETY: the class has this type.
+    let (user, _user) = unsafe { of_token::<TOKEN_USER>(TokenUser) }?;
+    // SAFETY: as above.
+    let (new_files, _owner) = unsafe { of_token::<TOKEN_OWNER>(TokenOwner) }?;
     let is_owner = |known: PSID| {
         // SAFETY: the buffers hold these identifiers, and the caller guarantees the other.
         unsafe { EqualSid(known, owner) != 0 }
     };
     // SAFETY: the caller guarantees it.
     let is_administrators = unsafe { IsWellKnownSid(owner, WinBuiltinAdministratorsSid) } != 0;
-    Ok(is_owner(user) || is_owner(new_files) || is_administrators)
+    Ok(is_owner(user.User.Sid) || is_owner(new_files.Owner) || is_administrators)
 }
 
 /// A right that an administrator may give, by its name.
@@ -370,8 +337,12 @@ fn open_token(access: TOKEN_ACCESS_MASK) -> Result<OwnedHandle> {
     Ok(unsafe { OwnedHandle::from_raw_handle(token) })
 }
 
-/// The bytes of an information, aligned for each of them.
-fn token_information(token: &OwnedHandle, class: TOKEN_INFORMATION_CLASS) -> Result<Vec<u64>> {
+/// An information about the rights of this process, and the memory that it may point into.
+///
+/// # Safety
+/// `T` must be the type of the class.
+unsafe fn of_token<T>(class: TOKEN_INFORMATION_CLASS) -> Result<(T, Vec<u64>)> {
+    let token = open_token(TOKEN_QUERY)?;
     // A security identifier has at most 68 bytes.
     let mut buffer = vec![0_u64; 32];
     let len = size_of_val(&buffer[..]) as u32;
@@ -387,5 +358,7 @@ fn token_information(token: &OwnedHandle, class: TOKEN_INFORMATION_CLASS) -> Res
         )
     };
     check(outcome, "ask for the rights of this process")?;
-    Ok(buffer)
+    // SAFETY: the system wrote such a value, as the caller guarantees, and the buffer is aligned.
+    let information = unsafe { buffer.as_ptr().cast::<T>().read() };
+    Ok((information, buffer))
 }

@@ -33,11 +33,6 @@ impl Bell {
         // A full buffer holds rings enough.
         let _ = self.socket.send(&[1]);
     }
-
-    /// Takes the byte of one ring, if there is one.
-    fn reset(&self) {
-        let _ = self.socket.recv(&mut [0]);
-    }
 }
 
 pub(crate) fn wait_for_connection(
@@ -48,7 +43,8 @@ pub(crate) fn wait_for_connection(
     let sockets = [listener.as_raw_socket(), bell.socket.as_raw_socket()];
     let [_, is_rung] = poll(sockets, POLLRDNORM, Some(timeout))?;
     if is_rung {
-        bell.reset();
+        // The byte of one ring.
+        let _ = bell.socket.recv(&mut [0]);
     }
     Ok(())
 }

@@ -4,7 +4,6 @@
 //! The system numbers CPUs within groups of at most 64. Here, CPU n is CPU n mod 64 of group n / 64.
 #![expect(non_upper_case_globals, reason = "the system names its constants so")]
 
-use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::ptr;
 
@@ -89,16 +88,11 @@ pub(super) fn smt_active() -> Option<bool> {
 }
 
 pub(super) fn caches() -> Vec<Cache> {
-    let mut sorts: BTreeMap<Cache, usize> = BTreeMap::new();
-    for part in parts() {
-        if let Kind::Cache(cache) = part.kind {
-            *sorts.entry(cache).or_default() += 1;
-        }
-    }
-    let caches = sorts.into_iter();
-    caches
-        .map(|(cache, instances)| Cache { instances, ..cache })
-        .collect()
+    let caches = parts().into_iter().filter_map(|part| match part.kind {
+        Kind::Cache(cache) => Some(cache),
+        _ => None,
+    });
+    Cache::sorts(caches.collect())
 }
 
 /// All CPUs, those of each core together.
@@ -199,9 +193,9 @@ impl Record<'_> {
         let mut cpus = Vec::new();
         for index in 0..count {
             let affinity = groups + index * size_of::<GROUP_AFFINITY>();
-            let mask = self.word(affinity + offset_of!(GROUP_AFFINITY, Mask))?;
+            let mask = self.bytes(affinity + offset_of!(GROUP_AFFINITY, Mask))?;
             let group = self.u16(affinity + offset_of!(GROUP_AFFINITY, Group))?;
-            cpus.extend(cpus_in(group, mask));
+            cpus.extend(cpus_in(group, usize::from_ne_bytes(mask)));
         }
         Some(cpus)
     }
@@ -236,10 +230,6 @@ impl Record<'_> {
 
     fn u32(&self, offset: usize) -> Option<u32> {
         self.bytes(offset).map(u32::from_ne_bytes)
-    }
-
-    fn word(&self, offset: usize) -> Option<usize> {
-        self.bytes(offset).map(usize::from_ne_bytes)
     }
 
     fn bytes<const LEN: usize>(&self, offset: usize) -> Option<[u8; LEN]> {

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::os::windows::io::{AsRawHandle, BorrowedHandle};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -21,7 +20,7 @@ use super::query::query;
 use super::topology;
 use crate::Result;
 use crate::error::absent;
-use crate::load::{CpuTime, CpuTimes};
+use crate::load::{CpuTime, Interruptions};
 use crate::programs::Program;
 use crate::usage::{Consumption, Usage};
 
@@ -143,25 +142,27 @@ fn in_ns(time: FILETIME) -> u64 {
 
 absent! {
     fn load_average() -> Option<[f64; 3]> = None;
+    fn interruptions(usize) -> Option<Interruptions> = None;
 }
 
-impl CpuTimes {
+impl CpuTime {
     /// `None` on machines with more than one group of processors: the call counts those of one group only.
-    pub fn read() -> Option<CpuTimes> {
+    pub fn read() -> Option<CpuTime> {
         let count = topology::topology().threads?;
         if count > topology::GROUP_CPUS {
             return None;
         }
-        let per_cpu: BTreeMap<usize, CpuTime> = processors(count)?
-            .iter()
-            .map(cpu_time)
-            .enumerate()
-            .collect();
+        // All of these count in units of 100 ns.
+        let ns = |steps: i64| steps.cast_unsigned() * 100;
         let mut total = CpuTime::default();
-        for cpu in per_cpu.values() {
-            total += *cpu;
+        for processor in processors(count)? {
+            total.cpus += 1;
+            total.idle_ns += ns(processor.IdleTime);
+            // The kernel's time includes that of the idle loop.
+            let kernel = (processor.KernelTime - processor.IdleTime).max(0);
+            total.busy_ns += ns(processor.UserTime + kernel);
         }
-        Some(CpuTimes { total, per_cpu })
+        Some(total)
     }
 }
 
@@ -173,22 +174,6 @@ fn processors(count: usize) -> Option<Vec<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATI
         unsafe { query(SystemProcessorPerformanceInformation, &mut processors) };
     processors.truncate(written / size_of::<SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION>());
     (status == 0).then_some(processors)
-}
-
-/// All of these count in units of 100 ns. The kernel's time includes that of the idle loop, of interrupts
-/// and of deferred procedure calls, whose two counts are in the reserved fields.
-fn cpu_time(processor: &SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION) -> CpuTime {
-    let ns = |steps: i64| steps.cast_unsigned() * 100;
-    let [deferred, interrupts] = processor.Reserved1;
-    let apart = processor.IdleTime + deferred + interrupts;
-    CpuTime {
-        user_ns: ns(processor.UserTime),
-        system_ns: ns((processor.KernelTime - apart).max(0)),
-        idle_ns: ns(processor.IdleTime),
-        irq_ns: ns(interrupts),
-        softirq_ns: ns(deferred),
-        ..CpuTime::default()
-    }
 }
 
 /// Times of a process in the record, in units of 100 ns. `windows-sys` does not name them.

@@ -4,14 +4,16 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 
 use oscope_platform::program::{Output, Program, Starter};
 use oscope_platform::signal::Interrupt;
+use rustix::fs::{Mode, OFlags, open};
 use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 use testing::{Command, wait_until};
 
 use crate::roles::linux::Role;
@@ -24,12 +26,8 @@ pub fn play(runs: &str, script: &str) {
     let words = ["sh", "-c", script].map(str::to_owned);
     let program = Program {
         words: &words,
-        environment: &[],
-        directory: None,
-        limit: None,
-        stdin: None,
-        stdout: Output::Null,
         stderr: Output::Pipe,
+        ..Program::default()
     };
     for _ in 0..runs.parse().expect("a number") {
         let ended = match starter.run(&program, interrupt.flag()) {
@@ -123,18 +121,10 @@ pub fn leave_nothing_behind() {
 
 /// A terminal whose keyboard is here, and the process that has it.
 fn with_terminal(mut command: Command) -> (File, Role) {
-    // SAFETY: the calls get a new descriptor and a buffer with its size.
-    let (keyboard, name) = unsafe {
-        let keyboard = libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
-        assert!(keyboard >= 0, "{}", std::io::Error::last_os_error());
-        assert_eq!(libc::grantpt(keyboard) + libc::unlockpt(keyboard), 0);
-        let mut name = [0; 64];
-        assert_eq!(
-            libc::ptsname_r(keyboard, name.as_mut_ptr().cast(), name.len()),
-            0
-        );
-        (File::from_raw_fd(keyboard), name)
-    };
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let keyboard = openpt(flags).expect("the system has terminals");
+    unlockpt(&keyboard).expect("it is new");
+    let name = ptsname(&keyboard, Vec::new()).expect("it has a name");
     // SAFETY: system calls only, in a child.
     unsafe {
         command.pre_exec(move || {
@@ -143,24 +133,18 @@ fn with_terminal(mut command: Command) -> (File, Role) {
             libc::signal(libc::SIGINT, libc::SIG_DFL);
             libc::signal(libc::SIGQUIT, libc::SIG_DFL);
             // The first terminal that the leader of a session opens is that of the session.
-            match libc::open(name.as_ptr().cast(), libc::O_RDWR | libc::O_CLOEXEC) {
-                -1 => Err(std::io::Error::last_os_error()),
-                _ => Ok(()),
-            }
+            open(&name, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+            Ok(())
         });
     }
-    (keyboard, Role::spawn(command))
+    (keyboard.into(), Role::spawn(command))
 }
 
 /// The group in the foreground of a terminal, and true if it echoes.
 fn state_of(keyboard: &File) -> (i32, bool) {
-    // SAFETY: the descriptor is open, and there is room for the modes.
-    unsafe {
-        let mut modes: libc::termios = std::mem::zeroed();
-        assert_eq!(libc::tcgetattr(keyboard.as_raw_fd(), &raw mut modes), 0);
-        let group = libc::tcgetpgrp(keyboard.as_raw_fd());
-        (group, modes.c_lflag & libc::ECHO != 0)
-    }
+    let modes = tcgetattr(keyboard).expect("it is a terminal");
+    let group = tcgetpgrp(keyboard).map_or(0, |group| group.as_raw_nonzero().get());
+    (group, modes.local_modes.contains(LocalModes::ECHO))
 }
 
 pub fn use_the_terminal_and_give_it_back() {

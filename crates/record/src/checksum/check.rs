@@ -95,9 +95,9 @@ pub(crate) fn check_document(run: &Run, stored: &RunChecksums) -> Vec<Part> {
     )
 }
 
-/// The parts of `run` that disagree with its stored checksums; what belongs to another experiment than `only` this one,
-/// if it is given, is not checked. `is_intact` compares a batch, named by the positions of its experiment, its point and
-/// itself, with its checksum.
+/// The parts of `run` that disagree with its stored checksums. If `only` one experiment is named, the parts of others
+/// are not checked. `is_intact` compares a batch, named by the positions of its experiment, its point and itself, with
+/// its checksum.
 pub(crate) fn check(
     run: &Run,
     stored: &RunChecksums,

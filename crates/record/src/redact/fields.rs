@@ -1,7 +1,6 @@
 //! Redaction of each field that describes the machine or the command.
 
-use super::Redactor;
-use super::mark::Kind;
+use super::mark::{Kind, Redactor};
 use super::text::{Shape, is_public};
 use crate::run::Header;
 use platform::environment::{Build, Environment, Frequency};
@@ -11,7 +10,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 impl Redactor {
-    pub(super) fn header(&self, header: &mut Header, ids: &[&str]) {
+    pub(super) fn header(&self, header: &mut Header, ids: &[String]) {
         let Header {
             name,
             tags,
@@ -43,18 +42,18 @@ impl Redactor {
         self.mark_all(Kind::Name, name);
         *tags = mem::take(tags).into_iter().map(tag).collect();
         *command_line = self.command_line(command_line, ids);
-        *version = self.model(version);
+        *version = self.text(version, Shape::Model);
         *directory = self.path(directory);
-        *machine_fingerprint = self.marker.digits(machine_fingerprint, 16);
+        *machine_fingerprint = self.digits(machine_fingerprint, 16);
         *redacted = true;
     }
 
     /// In a command line, options stay without their values; names of measured things, numbers and
     /// similar words stay too.
-    fn command_line(&self, line: &[String], ids: &[&str]) -> Vec<String> {
+    fn command_line(&self, line: &[String], ids: &[String]) -> Vec<String> {
         let is_measured = |word: &str| {
-            let is_group = |id: &&str| id.split('.').next() == Some(word);
-            ids.contains(&word) || ids.iter().any(is_group)
+            let mut ids = ids.iter();
+            ids.any(|id| id == word || id.split('.').next() == Some(word))
         };
         let argument = |(place, word): (usize, &String)| {
             let is_command = place == 1 && is_public(word, Shape::Prose) && !word.contains('/');
@@ -91,13 +90,14 @@ impl Redactor {
             model_number: _,
             stepping: _,
         } = cpu;
-        self.keep_models([architecture].into_iter().chain(features));
-        self.keep_models([vendor, model, hypervisor].into_iter().flatten());
+        self.keep(Shape::Model, [architecture].into_iter().chain(features));
+        let known = [vendor, model, hypervisor].into_iter().flatten();
+        self.keep(Shape::Model, known);
         self.mark_all(Kind::Product, product);
         self.mark_all(Kind::Machine, installation);
     }
 
-    pub(super) fn environment(&self, environment: &mut Environment, ids: &[&str]) {
+    pub(super) fn environment(&self, environment: &mut Environment, ids: &[String]) {
         let Environment {
             os_name,
             os_version,
@@ -161,11 +161,12 @@ impl Redactor {
         ];
         let built = [compiler, target, optimisation_level, flags];
         let all = system.into_iter().chain(settings).chain(built);
-        self.keep_models(all.flatten());
-        *program_version = self.model(program_version);
+        self.keep(Shape::Model, all.flatten());
+        let kept = |text: &String| self.text(text, Shape::Model);
+        *program_version = kept(program_version);
         *command_line = self.command_line(command_line, ids);
         *mitigations = (mitigations.iter())
-            .map(|(name, state)| (self.model(name), self.model(state)))
+            .map(|(name, state)| (kept(name), kept(state)))
             .collect();
         // Together with the run's start time, it reveals the boot time.
         *uptime_seconds = None;
@@ -186,19 +187,13 @@ impl Redactor {
             total_bytes: _,
             free_bytes: _,
         } = storage;
-        self.keep_prose([file_system].into_iter().chain(mount_options));
+        self.keep(Shape::Prose, [file_system].into_iter().chain(mount_options));
         *mount_point = self.path(mount_point);
         self.mark_all(Kind::Source, source);
-        let unknown = block_device.iter_mut();
-        self.mark_all(
-            Kind::Device,
-            unknown.filter(|name| !is_public(name, Shape::Model)),
-        );
-        self.keep_models(scheduler);
-    }
-
-    fn mark(&self, kind: Kind, text: &str) -> String {
-        self.marker.mark(kind, text)
+        let devices = block_device.iter_mut();
+        let unknown = devices.filter(|name| !is_public(name, Shape::Model));
+        self.mark_all(Kind::Device, unknown);
+        self.keep(Shape::Model, scheduler);
     }
 
     fn mark_all<'t>(&self, kind: Kind, texts: impl IntoIterator<Item = &'t mut String>) {
@@ -207,18 +202,7 @@ impl Redactor {
         }
     }
 
-    fn model(&self, text: &str) -> String {
-        self.marker.text(text, Shape::Model)
-    }
-
-    /// Leaves models and versions as they are.
-    fn keep_models<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
-        for text in texts {
-            *text = self.model(text);
-        }
-    }
-
-    /// The root directory reveals nothing.
+    /// A mark, unless it is the root directory, which reveals nothing.
     fn path(&self, path: &Path) -> PathBuf {
         if path == Path::new("/") {
             return path.to_owned();

@@ -2,9 +2,8 @@
 
 use choice::Choice;
 
-/// Makes marks. Equal texts have equal marks under the same key. Without the key, a mark does not
-/// reveal its text, not even to a search through all possible names.
-pub(super) struct Marker {
+/// Replaces the names of a machine and its people by marks.
+pub struct Redactor {
     key: [u8; 32],
 }
 
@@ -27,18 +26,31 @@ pub(super) enum Kind {
 /// mark is about one in a million.
 const DIGITS: usize = 8;
 
-impl Marker {
+impl Redactor {
+    /// A redactor with this secret key. Under one key, equal texts have equal marks in all runs, so
+    /// that runs of one machine can be recognised as such. Without the key, nobody can find the
+    /// text of a mark by trying.
     pub fn new(key: [u8; 32]) -> Self {
         Self { key }
     }
 
+    /// A redactor with a random key that is not stored.
+    ///
+    /// # Errors
+    /// If the system provides no randomness.
+    pub fn draw() -> Result<Self, getrandom::Error> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)?;
+        Ok(Self::new(key))
+    }
+
     /// `path-3f9a2c41`
-    pub fn mark(&self, kind: Kind, text: &str) -> String {
+    pub(super) fn mark(&self, kind: Kind, text: &str) -> String {
         format!("{kind}-{}", self.digits(text, DIGITS))
     }
 
     /// At most 64 hexadecimal digits derived from `text`.
-    pub fn digits(&self, text: &str, count: usize) -> String {
+    pub(super) fn digits(&self, text: &str, count: usize) -> String {
         let hash = blake3::keyed_hash(&self.key, text.as_bytes());
         hash.to_hex()[..count].to_owned()
     }

@@ -16,35 +16,10 @@ use crate::run::{Closing, ExperimentRecord, PointRecord, Run};
 use instrument::point::{Level, Point};
 use instrument::runner::Ending;
 use instrument::sample::Batch;
-use mark::Marker;
-pub use mark::machine_mark;
+pub use mark::{Redactor, machine_mark};
 use text::Shape;
 
-/// Replaces the names of a machine and its people by marks.
-pub struct Redactor {
-    marker: Marker,
-}
-
 impl Redactor {
-    /// A redactor with this secret key. Under one key, equal texts have equal marks in all runs, so
-    /// that runs of one machine can be recognised as such. Without the key, nobody can find the
-    /// text of a mark by trying.
-    pub fn new(key: [u8; 32]) -> Self {
-        Self {
-            marker: Marker::new(key),
-        }
-    }
-
-    /// A redactor with a random key that is not stored.
-    ///
-    /// # Errors
-    /// If the system provides no randomness.
-    pub fn draw() -> Result<Self, getrandom::Error> {
-        let mut key = [0; 32];
-        getrandom::fill(&mut key)?;
-        Ok(Self::new(key))
-    }
-
     /// The run without anything that names its machine or people. Its id and its numbers stay the
     /// same, except that the monotonic clock starts with the run instead of the machine. A redacted
     /// run stays unchanged.
@@ -61,11 +36,8 @@ impl Redactor {
             experiments,
             calibration: _,
         } = &mut run;
-        let ids: Vec<String> = experiments
-            .iter()
-            .map(|record| record.definition.id.clone())
-            .collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids = experiments.iter().map(|it| it.definition.id.clone());
+        let ids: Vec<String> = ids.collect();
         self.header(header, &ids);
         self.machine(machine);
         self.environment(environment, &ids);
@@ -85,7 +57,7 @@ impl Redactor {
             // The program's own text, the same on every machine.
             definition: _,
         } = record;
-        self.keep_prose(skipped);
+        self.keep(Shape::Prose, skipped);
         for record in points {
             let PointRecord {
                 point,
@@ -102,7 +74,7 @@ impl Redactor {
                 warnings: _,
             }) = closing
             {
-                *reason = self.prose(reason);
+                *reason = self.text(reason, Shape::Prose);
             }
         }
     }
@@ -113,7 +85,9 @@ impl Redactor {
             .levels()
             .fold(Point::new(), |redacted, (axis, level)| match level {
                 Level::Number(number) => redacted.with(axis, *number),
-                Level::Choice(choice) => redacted.with(axis, self.prose(choice).as_str()),
+                Level::Choice(choice) => {
+                    redacted.with(axis, self.text(choice, Shape::Prose).as_str())
+                }
             })
     }
 
@@ -130,22 +104,11 @@ impl Redactor {
             full_speed_ns: _,
             full_speed: _,
         } = batch;
-        self.keep_prose(remarks);
+        self.keep(Shape::Prose, remarks);
         *started_ns -= start_ns;
         for sample in samples {
             sample.at_ns -= start_ns;
         }
-    }
-
-    /// Leaves known words and numbers as they are.
-    fn keep_prose<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
-        for text in texts {
-            *text = self.prose(text);
-        }
-    }
-
-    fn prose(&self, text: &str) -> String {
-        self.marker.text(text, Shape::Prose)
     }
 }
 

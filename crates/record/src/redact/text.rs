@@ -1,6 +1,6 @@
 //! Redaction of free text: only words that are known to name nobody stay.
 
-use super::mark::{Kind, Marker};
+use super::mark::{Kind, Redactor};
 use super::words::is_known;
 use std::net::{IpAddr, SocketAddr};
 
@@ -36,10 +36,10 @@ const OWNERS: &[&str] = &[
     "username",
 ];
 
-impl Marker {
+impl Redactor {
     /// `text` with a mark in place of each word, between spaces, that may name somebody or
     /// something.
-    pub fn text(&self, text: &str, shape: Shape) -> String {
+    pub(super) fn text(&self, text: &str, shape: Shape) -> String {
         text.split_inclusive(char::is_whitespace)
             .map(|piece| {
                 let end = piece.trim_end_matches(char::is_whitespace).len();
@@ -47,6 +47,13 @@ impl Marker {
                 self.token(token, shape) + space
             })
             .collect()
+    }
+
+    /// The same for each of these texts.
+    pub(super) fn keep<'t>(&self, shape: Shape, texts: impl IntoIterator<Item = &'t mut String>) {
+        for text in texts {
+            *text = self.text(text, shape);
+        }
     }
 
     fn token(&self, token: &str, shape: Shape) -> String {
@@ -162,12 +169,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn marker() -> Marker {
-        Marker::new([7; 32])
+    fn redacted(text: &str, shape: Shape) -> String {
+        Redactor::new([7; 32]).text(text, shape)
     }
 
     fn prose(text: &str) -> String {
-        marker().text(text, Shape::Prose)
+        redacted(text, Shape::Prose)
     }
 
     #[test]
@@ -213,7 +220,7 @@ mod tests {
 
     #[test]
     fn models_stay_where_they_are_asked_for() {
-        let model = |text: &str| marker().text(text, Shape::Model);
+        let model = |text: &str| redacted(text, Shape::Model);
         for text in [
             "Intel(R) Xeon(R) Platinum 8488C CPU @ 2.40GHz",
             "AMD EPYC 7R13 48-Core Processor",
@@ -237,7 +244,7 @@ mod tests {
             is_model in any::<bool>(),
         ) {
             let shape = if is_model { Shape::Model } else { Shape::Prose };
-            let redacted = marker().text(&format!("{before}{secret}{after}"), shape);
+            let redacted = redacted(&format!("{before}{secret}{after}"), shape);
             prop_assert!(!redacted.contains(&secret), "{redacted}");
         }
     }

@@ -1,6 +1,6 @@
 //! Claims of runs: no process deletes or continues a run that another one measures.
 
-use super::error::{Error, Result};
+use super::error::{Error, OrFault};
 use platform::file::try_lock_byte;
 use std::collections::HashSet;
 use std::fs::File;
@@ -13,25 +13,25 @@ const FIRST: u64 = 1 << 62;
 /// dies.
 #[derive(Debug)]
 pub(super) struct Claims {
-    /// The store's file.
-    file: File,
+    /// The store's file, open for as long as SQLite has it open: when a process closes a file, it loses the locks that
+    /// SQLite has on it. `None` if the store is only read.
+    file: Option<File>,
     runs: HashSet<u64>,
 }
 
 impl Claims {
-    pub fn new(file: File) -> Self {
-        Self {
-            file,
-            runs: HashSet::new(),
-        }
+    pub fn new(file: Option<File>) -> Self {
+        let runs = HashSet::new();
+        Self { file, runs }
     }
 
     /// Claims a run. A file system without locks grants every claim.
     ///
     /// # Errors
     /// [`Error::UnderWay`] if another process has claimed the run.
-    pub fn claim(&mut self, run: u64) -> Result<()> {
-        if !self.runs.contains(&run) && !try_lock_byte(&self.file, FIRST + run).unwrap_or(true) {
+    pub fn claim(&mut self, run: u64) -> OrFault<()> {
+        let may_lock = |file: &File| try_lock_byte(file, FIRST + run).unwrap_or(true);
+        if !self.runs.contains(&run) && !self.file.as_ref().is_none_or(may_lock) {
             return Err(Error::UnderWay(run).into());
         }
         self.runs.insert(run);

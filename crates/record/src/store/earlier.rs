@@ -1,7 +1,7 @@
 //! Facts about a machine in its earlier runs.
 
 use super::column::json;
-use super::error::{Error, Result};
+use super::error::{Error, OrFault};
 use super::open::Store;
 use super::summary::{ALL, Entry, entries};
 use crate::run::Closing;
@@ -18,11 +18,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn visit_costs(
-        &self,
-        fingerprint: &str,
-        profile: Profile,
-    ) -> std::result::Result<VisitCosts, Error> {
+    pub fn visit_costs(&self, fingerprint: &str, profile: Profile) -> Result<VisitCosts, Error> {
         let visits = self.reading(|connection| {
             let mut visits = Visits::new();
             let runs = entries(connection, "fingerprint = ?1", ALL, [fingerprint])?;
@@ -48,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn full_speeds(&self, fingerprint: &str) -> std::result::Result<Vec<FullSpeed>, Error> {
+    pub fn full_speeds(&self, fingerprint: &str) -> Result<Vec<FullSpeed>, Error> {
         let mut runs =
             self.reading(|connection| entries(connection, "fingerprint = ?1", 10, [fingerprint]))?;
         runs.retain(|run| !run.summary.damaged && !run.full_speeds.is_empty());
@@ -61,7 +57,7 @@ impl Store {
 type Visits = BTreeMap<(String, Point), (u64, u64)>;
 
 /// Adds the visits of a run.
-fn add_visits(connection: &Connection, run: u64, visits: &mut Visits) -> Result<()> {
+fn add_visits(connection: &Connection, run: u64, visits: &mut Visits) -> OrFault<()> {
     let mut statement = connection.prepare_cached(
         "SELECT id, points.content, visits, wall_ns
          FROM points JOIN experiments ON experiments.key = experiment
@@ -78,18 +74,12 @@ fn add_visits(connection: &Connection, run: u64, visits: &mut Visits) -> Result<
 }
 
 /// The full speed of each type of core that a run has seen, as it knows it at its end.
-#[derive(Debug, Default)]
-pub(super) struct FullSpeeds(BTreeMap<Option<usize>, FullSpeed>);
+pub(super) type FullSpeeds = BTreeMap<Option<usize>, FullSpeed>;
 
-impl FullSpeeds {
-    pub fn note(&mut self, batch: &Batch) {
-        if let Some(seen) = batch.full_speed {
-            let known = self.0.entry(seen.core_type).or_insert(seen);
-            *known = known.and(seen);
-        }
-    }
-
-    pub fn values(&self) -> impl Iterator<Item = &FullSpeed> {
-        self.0.values()
+/// Notes the full speed that `batch` has seen.
+pub(super) fn note(speeds: &mut FullSpeeds, batch: &Batch) {
+    if let Some(seen) = batch.full_speed {
+        let known = speeds.entry(seen.core_type).or_insert(seen);
+        *known = known.and(seen);
     }
 }

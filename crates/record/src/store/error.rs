@@ -164,7 +164,7 @@ pub(super) enum Fault {
 }
 
 /// The result type of functions inside the store.
-pub(super) type Result<T> = std::result::Result<T, Fault>;
+pub(super) type OrFault<T> = Result<T, Fault>;
 
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
@@ -186,7 +186,7 @@ impl From<Invalid> for Fault {
 
 impl Fault {
     /// The inconsistency of the store, if that is the fault.
-    pub fn damage(self) -> Result<String> {
+    pub fn damage(self) -> OrFault<String> {
         match self {
             Self::Damaged(reason) => Ok(reason),
             Self::Sqlite(error) if is_damage(&error) => Ok(error.to_string()),

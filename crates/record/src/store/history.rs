@@ -1,6 +1,6 @@
 //! One experiment in many runs.
 
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Fault, OrFault};
 use super::open::Store;
 use super::read::{Wanted, read};
 use super::summary::{RunSummary, summaries};
@@ -50,7 +50,7 @@ impl Store {
         query: &HistoryQuery<'_>,
         is_wanted: impl Fn(&Point) -> bool,
         mut visit: impl FnMut(HistoryRun),
-    ) -> std::result::Result<Vec<Error>, Error> {
+    ) -> Result<Vec<Error>, Error> {
         self.reading(|connection| {
             let mut damaged = Vec::new();
             for summary in newest(connection, query)? {
@@ -68,7 +68,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn latest_with(&self, id: &str) -> std::result::Result<Option<RunSummary>, Error> {
+    pub fn latest_with(&self, id: &str) -> Result<Option<RunSummary>, Error> {
         let condition =
             "EXISTS (SELECT 1 FROM experiments WHERE run = number AND experiments.id = ?1)";
         let mut found = self.reading(|connection| summaries(connection, condition, 1, [id]))?;
@@ -76,7 +76,7 @@ impl Store {
     }
 }
 
-fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> Result<Vec<RunSummary>> {
+fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> OrFault<Vec<RunSummary>> {
     let condition = "fingerprint = ?1
          AND EXISTS (SELECT 1 FROM experiments WHERE run = number AND experiments.id = ?2)";
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
@@ -90,7 +90,7 @@ fn run(
     summary: &RunSummary,
     query: &HistoryQuery<'_>,
     is_wanted: impl Fn(&Point) -> bool,
-) -> Result<std::result::Result<HistoryRun, Vec<Part>>> {
+) -> OrFault<Result<HistoryRun, Vec<Part>>> {
     let number = summary.number;
     let stored = read(connection, number, Some(query.experiment), |point| {
         if is_wanted(point) {

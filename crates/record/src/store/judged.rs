@@ -1,6 +1,6 @@
 //! Keeps the analysis of a run with it, so that it is judged once.
 
-use super::error::{Error, Fault, Result, is_damage};
+use super::error::{Error, Fault, OrFault, is_damage};
 use super::open::Store;
 use super::read;
 use super::selector::{RunSelector, resolve};
@@ -46,7 +46,7 @@ impl Store {
     ///
     /// # Errors
     /// Those of [`Store::run`].
-    pub fn judged(&self, selector: &RunSelector, code: &str) -> std::result::Result<Judged, Error> {
+    pub fn judged(&self, selector: &RunSelector, code: &str) -> Result<Judged, Error> {
         self.reading(|connection| {
             let number = resolve(connection, selector)?;
             if let Some(analysis) = kept(connection, number, code)? {
@@ -76,12 +76,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be written now. Only time is lost then.
-    pub fn keep(
-        path: &Path,
-        snapshot: Snapshot,
-        code: &str,
-        analysis: &str,
-    ) -> std::result::Result<(), Error> {
+    pub fn keep(path: &Path, snapshot: Snapshot, code: &str, analysis: &str) -> Result<(), Error> {
         let keep = || {
             let mut connection = super::open::connect_to_existing(path)?;
             connection.busy_timeout(Duration::ZERO)?;
@@ -105,7 +100,7 @@ impl Store {
 }
 
 /// The kept analysis of the run `number`, unless it is of other code, of another run, or damaged.
-fn kept(connection: &Connection, number: u64, code: &str) -> Result<Option<String>> {
+fn kept(connection: &Connection, number: u64, code: &str) -> OrFault<Option<String>> {
     let kept: Option<(String, [u8; 32])> = connection
         .query_row(
             "SELECT analysis, judgements.checksum FROM judgements JOIN runs ON number = run

@@ -1,7 +1,7 @@
 //! Opens a store.
 
 use super::claims::Claims;
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Fault, OrFault};
 use super::room::{allocate_index, ensure_room_next_to, with_suffix};
 use super::schema::{APPLICATION_ID, create, ensure_version};
 use platform::storage::Storage;
@@ -26,9 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
-    /// Has the file of the store open for as long as SQLite: when a process closes a file, it loses the locks that
-    /// SQLite has on it. `None` if the store is only read.
-    pub(super) claims: Option<Claims>,
+    pub(super) claims: Claims,
     /// Holds a copy of the store, where the store itself cannot be opened.
     _copy: Option<TempDir>,
 }
@@ -41,7 +39,7 @@ pub const DEFAULT_NAME: &str = "oscope.db";
 ///
 /// # Errors
 /// [`Error::NoPlace`] if the environment does not define it.
-pub fn default_path() -> std::result::Result<PathBuf, Error> {
+pub fn default_path() -> Result<PathBuf, Error> {
     let folder = advice::data_folder().map_err(|missing| Error::NoPlace { missing })?;
     Ok(folder.join(DEFAULT_NAME))
 }
@@ -62,7 +60,7 @@ impl Store {
     ///
     /// # Errors
     /// See [`Store::open`] and [`default_path`].
-    pub fn open_default() -> std::result::Result<Self, Error> {
+    pub fn open_default() -> Result<Self, Error> {
         let path = default_path()?;
         if let Some(folder) = path.parent() {
             make_folder(folder).map_err(|error| no_access(folder, &error))?;
@@ -76,7 +74,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be opened for writing, or is no store, damaged, locked or of another
     /// version. It is then left unchanged.
-    pub fn open(path: &Path) -> std::result::Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self, Error> {
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
@@ -105,7 +103,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
-            claims: Some(Claims::new(file)),
+            claims: Claims::new(Some(file)),
             _copy: None,
         })
     }
@@ -116,7 +114,7 @@ impl Store {
     /// # Errors
     /// If the file is missing, cannot be read, or is no store, damaged, locked or of another
     /// version.
-    pub fn open_read_only(path: &Path) -> std::result::Result<Self, Error> {
+    pub fn open_read_only(path: &Path) -> Result<Self, Error> {
         if !has_store(path)? {
             return Err(Error::Missing(path.to_owned()));
         }
@@ -125,7 +123,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
-            claims: None,
+            claims: Claims::new(None),
             _copy: copy,
         })
     }
@@ -138,8 +136,8 @@ impl Store {
     /// What `read` finds in one transaction, because another process may be recording.
     pub(super) fn reading<T>(
         &self,
-        read: impl FnOnce(&Connection) -> Result<T>,
-    ) -> std::result::Result<T, Error> {
+        read: impl FnOnce(&Connection) -> OrFault<T>,
+    ) -> Result<T, Error> {
         let transaction = self.connection.unchecked_transaction();
         let found = transaction.map_err(Fault::from).and_then(|it| read(&it));
         found.map_err(|fault| fault.at(&self.path))
@@ -148,8 +146,8 @@ impl Store {
     /// Changes the store by `write` in one transaction.
     pub(super) fn writing<T>(
         &mut self,
-        write: impl FnOnce(&Connection, &mut Option<Claims>) -> Result<T>,
-    ) -> std::result::Result<T, Error> {
+        write: impl FnOnce(&Connection, &mut Claims) -> OrFault<T>,
+    ) -> Result<T, Error> {
         let (connection, claims) = (&mut self.connection, &mut self.claims);
         let write = || {
             let transaction =
@@ -160,23 +158,6 @@ impl Store {
         };
         write().map_err(|fault: Fault| fault.at(&self.path))
     }
-
-    /// Checks the structure of the file for damage; takes some seconds per GB. [`Store::verify`]
-    /// checks the runs.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] with the first finding.
-    pub fn check(&self) -> std::result::Result<(), Error> {
-        self.reading(|connection| {
-            let found: String =
-                connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-            if found == "ok" {
-                Ok(())
-            } else {
-                Err(Fault::Damaged(found))
-            }
-        })
-    }
 }
 
 /// True if the file at `path` has the header of a store, of any version.
@@ -186,7 +167,7 @@ pub fn is_store(path: &Path) -> bool {
 
 /// The file behind the links of `path`, as an absolute path. SQLite takes no such path for the name of a database
 /// in memory or for a URI, and keeps its other files next to this one.
-fn real(path: &Path) -> Result<PathBuf> {
+fn real(path: &Path) -> OrFault<PathBuf> {
     let real = dunce::canonicalize(path).map_err(|error| no_access(path, &error))?;
     // SQLite would wait for the writer of a pipe.
     for companion in ["-wal", "-shm", "-journal"].map(|suffix| with_suffix(&real, suffix)) {
@@ -207,7 +188,7 @@ fn irregular(path: &Path) -> Error {
 /// True if the file at `path` has the header of a store, false if it is missing or empty; an error for any other file.
 /// Reads the header without SQLite, which would modify a database that is not ours: it may roll back its journal or
 /// merge its write-ahead log.
-fn has_store(path: &Path) -> std::result::Result<bool, Error> {
+fn has_store(path: &Path) -> Result<bool, Error> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     const APPLICATION_ID_AT: usize = 68;
 
@@ -257,7 +238,7 @@ fn no_access(path: &Path, error: &io::Error) -> Error {
     }
 }
 
-fn connect(path: &Path) -> Result<Connection> {
+fn connect(path: &Path) -> OrFault<Connection> {
     let connection = Connection::open_with_flags(path, EXISTING | OpenFlags::SQLITE_OPEN_CREATE)?;
     prepare(&connection)?;
     Ok(connection)
@@ -267,7 +248,7 @@ const EXISTING: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// Opens the existing store at `path` for writing; changes nothing.
-pub(super) fn connect_to_existing(path: &Path) -> Result<Connection> {
+pub(super) fn connect_to_existing(path: &Path) -> OrFault<Connection> {
     let path = real(path)?;
     ensure_room_next_to(&path)?;
     let connection = Connection::open_with_flags(&path, EXISTING)?;
@@ -280,7 +261,7 @@ pub(super) fn connect_to_existing(path: &Path) -> Result<Connection> {
 /// Opens the store at `path` for queries. Where this process has the right to write, SQLite has it as
 /// well: only then does the last connection that closes remove the log and its index. A log that a
 /// killed process left behind is merged at that moment.
-fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
+fn connect_read_only(path: &Path) -> OrFault<(Connection, Option<TempDir>)> {
     let usual = || {
         ensure_room_next_to(path)?;
         let connection = Connection::open_with_flags(path, EXISTING)?;
@@ -315,7 +296,7 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
     }
 }
 
-fn ready_to_read(connection: &Connection) -> Result<()> {
+fn ready_to_read(connection: &Connection) -> OrFault<()> {
     // Sorting then needs no disk space.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     ensure_version(connection)
@@ -340,7 +321,7 @@ fn needs_room_next_to(fault: &Fault) -> bool {
 
 /// Opens a copy of the store and of its log, in a place with enough space, and merges the log
 /// there.
-fn connect_to_copy(path: &Path) -> Result<(Connection, TempDir)> {
+fn connect_to_copy(path: &Path) -> OrFault<(Connection, TempDir)> {
     let places = [std::env::temp_dir(), "/dev/shm".into()];
     let copied = places.iter().find_map(|place| copy_into(place, path).ok());
     let copy = copied.ok_or_else(|| no_access(path, &io::ErrorKind::StorageFull.into()))?;
@@ -372,14 +353,14 @@ fn log_bytes(path: &Path) -> io::Result<u64> {
 
 /// The store as a [URI](https://www.sqlite.org/uri.html) that promises SQLite that nobody changes
 /// the file.
-fn immutable_uri(path: &Path) -> Result<String> {
+fn immutable_uri(path: &Path) -> OrFault<String> {
     let path = std::path::absolute(path).map_err(|error| no_access(path, &error))?;
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     let bytes = bytes.map(|byte| format!("%{byte:02X}"));
     Ok(format!("file:{}?immutable=1", bytes.collect::<String>()))
 }
 
-fn prepare(connection: &Connection) -> Result<()> {
+fn prepare(connection: &Connection) -> OrFault<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(32);
@@ -394,7 +375,7 @@ fn prepare(connection: &Connection) -> Result<()> {
 }
 
 /// Sets the journal mode, which the file keeps.
-fn set_journal(connection: &Connection, wanted: &str) -> Result<()> {
+fn set_journal(connection: &Connection, wanted: &str) -> OrFault<()> {
     let current: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if current == wanted {
         return Ok(());

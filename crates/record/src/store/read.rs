@@ -1,7 +1,7 @@
 //! Reads a run.
 
 use super::column::{blob, checksum, json};
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Fault, OrFault};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
 use crate::blob::decode;
@@ -21,7 +21,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unknown`] and [`Error::Ambiguous`]; [`Error::DamagedRun`] for a run that disagrees
     /// with its checksums; and if the store cannot be read.
-    pub fn run(&self, selector: &RunSelector) -> std::result::Result<Run, Error> {
+    pub fn run(&self, selector: &RunSelector) -> Result<Run, Error> {
         self.checked(selector).map(|stored| stored.run)
     }
 
@@ -29,17 +29,13 @@ impl Store {
     ///
     /// # Errors
     /// Those of [`Store::run`] and of [`file::export`].
-    pub fn export(
-        &self,
-        selector: &RunSelector,
-        output: impl Write,
-    ) -> std::result::Result<(), ExportError> {
+    pub fn export(&self, selector: &RunSelector, output: impl Write) -> Result<(), ExportError> {
         let StoredRun { run, checksums, .. } = self.checked(selector)?;
         run.validate()?;
         file::write(&run, checksums, output)
     }
 
-    fn checked(&self, selector: &RunSelector) -> std::result::Result<StoredRun, Error> {
+    fn checked(&self, selector: &RunSelector) -> Result<StoredRun, Error> {
         self.reading(|connection| run(connection, resolve(connection, selector)?)?.checked())
     }
 
@@ -47,7 +43,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn redaction_key(&self) -> std::result::Result<[u8; 32], Error> {
+    pub fn redaction_key(&self) -> Result<[u8; 32], Error> {
         self.reading(|connection| {
             Ok(connection.query_row("SELECT key FROM redaction", [], |row| row.get(0))?)
         })
@@ -118,7 +114,7 @@ impl StoredRun {
         &mut self,
         connection: &Connection,
         wanted: impl Fn(&Point) -> Wanted,
-    ) -> Result<()> {
+    ) -> OrFault<()> {
         let experiment = self.keys.len() - 1;
         let points =
             "SELECT key, content, checksum FROM points WHERE experiment = ?1 ORDER BY position";
@@ -148,7 +144,8 @@ impl StoredRun {
                         let number = record.batches.len();
                         self.damaged.push([experiment, position, number]);
                     } else if wanted == Wanted::All {
-                        batch = decode(blob).map_err(|error| Fault::Damaged(error.to_string()))?;
+                        batch = decode(blob)
+                            .ok_or_else(|| Fault::Damaged("a batch cannot be read".into()))?;
                     }
                 }
                 record.batches.push(batch);
@@ -159,8 +156,7 @@ impl StoredRun {
         Ok(())
     }
 
-    /// The parts that disagree with their checksums; of all experiments but `only` this one, if it is given, nothing is
-    /// checked but that they are there.
+    /// The parts that disagree with their checksums. If `only` one experiment is named, the others need only be there.
     pub fn damage(&self, only: Option<&str>) -> Vec<Part> {
         check(&self.run, &self.checksums, only, |batch, _| {
             !self.damaged.contains(&batch)
@@ -168,7 +164,7 @@ impl StoredRun {
     }
 
     /// The run, if all of it agrees with its checksums.
-    pub fn checked(self) -> Result<Self> {
+    pub fn checked(self) -> OrFault<Self> {
         let parts = self.damage(None);
         if parts.is_empty() {
             return Ok(self);
@@ -189,12 +185,12 @@ pub(super) enum Wanted {
 }
 
 /// A run as it was recorded.
-pub(super) fn run(connection: &Connection, number: u64) -> Result<StoredRun> {
+pub(super) fn run(connection: &Connection, number: u64) -> OrFault<StoredRun> {
     read(connection, number, None, |_| Wanted::All)
 }
 
 /// A run with empty batches.
-pub(super) fn outline(connection: &Connection, number: u64) -> Result<StoredRun> {
+pub(super) fn outline(connection: &Connection, number: u64) -> OrFault<StoredRun> {
     read(connection, number, None, |_| Wanted::Proof)
 }
 
@@ -204,7 +200,7 @@ pub(super) fn read(
     number: u64,
     only: Option<&str>,
     wanted: impl Fn(&Point) -> Wanted,
-) -> Result<StoredRun> {
+) -> OrFault<StoredRun> {
     let runs = "SELECT number, content, checksum FROM runs WHERE number = ?1";
     let found = rows(connection, runs, number)?.pop();
     let (_, header, run_checksum) = found.ok_or_else(|| incomplete(number))?;
@@ -212,24 +208,17 @@ pub(super) fn read(
     let machine = rows(connection, machines, number)?.pop();
     let (_, surroundings, machine_checksum) = machine.ok_or_else(|| incomplete(number))?;
     let (machine, environment, storage, calibration) = surroundings;
-    let mut stored = StoredRun {
-        number,
-        run: Run {
-            header,
-            machine,
-            environment,
-            storage,
-            calibration,
-            experiments: Vec::new(),
-        },
-        checksums: RunChecksums {
-            run: run_checksum,
-            machine: machine_checksum,
-            experiments: Vec::new(),
-        },
-        keys: Vec::new(),
-        damaged: Vec::new(),
+    let begun = Run {
+        header,
+        machine,
+        environment,
+        storage,
+        calibration,
+        experiments: Vec::new(),
     };
+    let mut stored = StoredRun::begun(number, begun);
+    stored.checksums.run = run_checksum;
+    stored.checksums.machine = machine_checksum;
     let experiments =
         "SELECT key, content, checksum FROM experiments WHERE run = ?1 ORDER BY position";
     for (key, (definition, skipped), checksum) in rows(connection, experiments, number)? {
@@ -252,7 +241,7 @@ fn rows<T: DeserializeOwned>(
     connection: &Connection,
     query: &str,
     owner: impl ToSql,
-) -> Result<Vec<(i64, T, Checksum)>> {
+) -> OrFault<Vec<(i64, T, Checksum)>> {
     connection
         .prepare_cached(query)?
         .query_and_then([owner], |row| {

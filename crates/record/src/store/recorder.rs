@@ -1,13 +1,13 @@
 //! Records a run while it is measured.
 
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Fault, OrFault};
 use super::open::Store;
 use super::read;
-use super::write::{WrittenRun, claim, number_of};
-use crate::run::{Closing, PointRecord, Run, now};
+use super::write::{WrittenRun, number_of};
+use crate::run::{Run, now};
 use crate::validation;
 use instrument::limits::Used;
-use instrument::runner::{Ending, Event, Observer, ObserverError};
+use instrument::runner::{Event, Observer, ObserverError};
 use rusqlite::Connection;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ impl Store {
     ///
     /// # Errors
     /// Those of [`Store::insert`].
-    pub fn begin(&mut self, run: &Run) -> std::result::Result<Recorder<'_>, Error> {
+    pub fn begin(&mut self, run: &Run) -> Result<Recorder<'_>, Error> {
         run.validate()?;
         self.record(|connection| WrittenRun::insert(connection, run))
     }
@@ -49,24 +49,20 @@ impl Store {
     /// # Errors
     /// [`Error::Changed`] if the stored run differs from `run`,
     /// [`Error::UnderWay`] if another process measures it, and if the store cannot be written.
-    pub fn resume(
-        &mut self,
-        run: &Run,
-        budget_ns: f64,
-    ) -> std::result::Result<Recorder<'_>, Error> {
+    pub fn resume(&mut self, run: &Run, budget_ns: f64) -> Result<Recorder<'_>, Error> {
         self.record(|connection| reopened(connection, run, budget_ns))
     }
 
     /// Records the run that `open` makes or finds.
     fn record(
         &mut self,
-        open: impl FnOnce(&Connection) -> Result<WrittenRun>,
-    ) -> std::result::Result<Recorder<'_>, Error> {
+        open: impl FnOnce(&Connection) -> OrFault<WrittenRun>,
+    ) -> Result<Recorder<'_>, Error> {
         let run = self.writing(|connection, claims| {
             connection.pragma_update(None, "wal_autocheckpoint", MAX_LOG_PAGES)?;
             connection.busy_timeout(PATIENCE)?;
             let run = open(connection)?;
-            claim(claims, run.stored.number)?;
+            claims.claim(run.stored.number)?;
             Ok(run)
         })?;
         let limited = run.stored.run.header.limited.as_ref();
@@ -81,7 +77,7 @@ impl Store {
 
 /// Opens the stored run with the id of `run` again, with a budget of `budget_ns` for the whole of it:
 /// removes its end, and that of every point that did not fail.
-fn reopened(connection: &Connection, run: &Run, budget_ns: f64) -> Result<WrittenRun> {
+fn reopened(connection: &Connection, run: &Run, budget_ns: f64) -> OrFault<WrittenRun> {
     let changed = || Fault::from(Error::Changed(run.header.id.clone()));
     let number = number_of(connection, &run.header.id)?.ok_or_else(changed)?;
     let stored = read::run(connection, number)?.checked()?;
@@ -91,7 +87,7 @@ fn reopened(connection: &Connection, run: &Run, budget_ns: f64) -> Result<Writte
     let mut reopened = WrittenRun::reopen(stored);
     for (experiment, record) in run.experiments.iter().enumerate() {
         for (point, record) in record.points.iter().enumerate() {
-            if !has_failed(record) {
+            if record.failed().is_none() {
                 reopened.close_point(connection, [experiment, point], None)?;
             }
         }
@@ -105,11 +101,6 @@ fn reopened(connection: &Connection, run: &Run, budget_ns: f64) -> Result<Writte
     Ok(reopened)
 }
 
-fn has_failed(point: &PointRecord) -> bool {
-    let ending = point.closing.as_ref().map(|closing| &closing.ending);
-    matches!(ending, Some(Ending::Failed(_)))
-}
-
 impl Recorder<'_> {
     /// The run's number in the store.
     pub fn number(&self) -> u64 {
@@ -121,7 +112,7 @@ impl Recorder<'_> {
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn note_use(&mut self, used: Used) -> std::result::Result<Used, Error> {
+    pub fn note_use(&mut self, used: Used) -> Result<Used, Error> {
         let used = self.used_before.map_or(used, |before| before.and(used));
         let note = |connection: &Connection, run: &mut WrittenRun| {
             let Some(limited) = &mut run.stored.run.header.limited else {
@@ -138,7 +129,7 @@ impl Recorder<'_> {
     ///
     /// # Errors
     /// If the store cannot be written; the run then stays unfinished.
-    pub fn finish(mut self, interrupted: bool) -> std::result::Result<(), Error> {
+    pub fn finish(mut self, interrupted: bool) -> Result<(), Error> {
         let end = |connection: &Connection, run: &mut WrittenRun| {
             let header = &mut run.stored.run.header;
             header.ended = Some(now());
@@ -149,7 +140,7 @@ impl Recorder<'_> {
         self.checkpoint()
     }
 
-    fn record(&mut self, event: &Event<'_>) -> std::result::Result<(), Error> {
+    fn record(&mut self, event: &Event<'_>) -> Result<(), Error> {
         match *event {
             Event::Started { definition, points } | Event::Refined { definition, points } => {
                 let is_new = matches!(event, Event::Started { .. });
@@ -193,17 +184,12 @@ impl Recorder<'_> {
             Event::Closed {
                 definition,
                 point,
-                ending,
-                warnings,
+                closing,
             } => {
-                let closing = Closing {
-                    ending: ending.clone(),
-                    warnings: warnings.to_vec(),
-                };
-                validation::survives(&definition.id, &closing)?;
+                validation::survives(&definition.id, closing)?;
                 self.write(|connection, run| {
                     let position = run.position(&definition.id, point)?;
-                    run.close_point(connection, position, Some(closing))?;
+                    run.close_point(connection, position, Some(closing.clone()))?;
                     run.seal_all_above(connection, position)
                 })
             }
@@ -214,8 +200,8 @@ impl Recorder<'_> {
     /// Calls `write` in a transaction, if the run is still in the store.
     fn write(
         &mut self,
-        write: impl FnOnce(&Connection, &mut WrittenRun) -> Result<()>,
-    ) -> std::result::Result<(), Error> {
+        write: impl FnOnce(&Connection, &mut WrittenRun) -> OrFault<()>,
+    ) -> Result<(), Error> {
         let Self {
             store,
             run,
@@ -241,7 +227,7 @@ impl Recorder<'_> {
     }
 
     /// Writes the recorded events to the disk itself, as far as other processes do not prevent it.
-    fn checkpoint(&self) -> std::result::Result<(), Error> {
+    fn checkpoint(&self) -> Result<(), Error> {
         let Store {
             connection, path, ..
         } = &*self.store;
@@ -252,7 +238,7 @@ impl Recorder<'_> {
 }
 
 impl Observer for Recorder<'_> {
-    fn observe(&mut self, event: &Event<'_>) -> std::result::Result<(), ObserverError> {
+    fn observe(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
         Ok(self.record(event)?)
     }
 }

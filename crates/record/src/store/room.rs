@@ -33,8 +33,8 @@ pub(super) fn ensure_room_next_to(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Allocates the index of the log of the store at `path`, which a connection has open, as
-/// [`ensure_room_next_to`] found room for it: other files may take that room before the index does.
+/// Allocates the index of the log of the store at `path`, which `connection` has open. [`ensure_room_next_to`] found room
+/// for it, and other files may take that room before the index does.
 ///
 /// # Errors
 /// [`Error::Full`].

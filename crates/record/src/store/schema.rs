@@ -1,6 +1,6 @@
 //! The tables of a store, and their version.
 
-use super::error::{Fault, Result};
+use super::error::{Fault, OrFault};
 use rusqlite::{Connection, TransactionBehavior};
 
 const TABLES: &str = include_str!("schema.sql");
@@ -10,7 +10,7 @@ const VERSION: i32 = 10;
 pub(super) const APPLICATION_ID: i32 = 0x4f53_4350;
 
 /// Makes the tables in an empty file, completely or not at all. Refuses those of another version.
-pub(super) fn create(connection: &mut Connection) -> Result<()> {
+pub(super) fn create(connection: &mut Connection) -> OrFault<()> {
     if version(connection)? == 0 {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
         // Another process may have made them while this one waited for the lock.
@@ -25,7 +25,7 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
 }
 
 /// Refuses a store of another version.
-pub(super) fn ensure_version(connection: &Connection) -> Result<()> {
+pub(super) fn ensure_version(connection: &Connection) -> OrFault<()> {
     match version(connection)? {
         VERSION => Ok(()),
         0 => Err(Fault::Damaged("it has no tables".into())),
@@ -36,6 +36,6 @@ pub(super) fn ensure_version(connection: &Connection) -> Result<()> {
     }
 }
 
-fn version(connection: &Connection) -> Result<i32> {
+fn version(connection: &Connection) -> OrFault<i32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }

@@ -1,7 +1,7 @@
 //! Selectors of stored runs.
 
 use super::candidate::Candidate;
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Fault, OrFault};
 use super::open::Store;
 use super::summary::{ALL, RunSummary, summaries};
 use rusqlite::{Connection, Params};
@@ -26,7 +26,7 @@ pub struct BlankSelector;
 impl FromStr for RunSelector {
     type Err = BlankSelector;
 
-    fn from_str(text: &str) -> std::result::Result<Self, BlankSelector> {
+    fn from_str(text: &str) -> Result<Self, BlankSelector> {
         match text.trim() {
             "" => Err(BlankSelector),
             "latest" => Ok(Self::Latest),
@@ -50,7 +50,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unknown`], [`Error::Ambiguous`] and [`Error::NoLatest`], and if the store cannot be
     /// read.
-    pub fn find(&self, selector: &RunSelector) -> std::result::Result<Candidate, Error> {
+    pub fn find(&self, selector: &RunSelector) -> Result<Candidate, Error> {
         self.reading(|connection| find_one(connection, selector))
     }
 }
@@ -64,11 +64,11 @@ const MAX_SUGGESTIONS: i64 = 3;
 const SIMILAR: f64 = 0.8;
 
 /// The number of the run that `selector` names.
-pub(super) fn resolve(connection: &Connection, selector: &RunSelector) -> Result<u64> {
+pub(super) fn resolve(connection: &Connection, selector: &RunSelector) -> OrFault<u64> {
     find_one(connection, selector).map(|run| run.number)
 }
 
-fn find_one(connection: &Connection, selector: &RunSelector) -> Result<Candidate> {
+fn find_one(connection: &Connection, selector: &RunSelector) -> OrFault<Candidate> {
     let mut candidates = match selector {
         RunSelector::Latest => {
             all_entries_agree(connection)?;
@@ -88,7 +88,7 @@ fn find_one(connection: &Connection, selector: &RunSelector) -> Result<Candidate
 }
 
 /// Checks that every entry in the list of runs is intact, so that the latest run is certain.
-fn all_entries_agree(connection: &Connection) -> Result<()> {
+fn all_entries_agree(connection: &Connection) -> OrFault<()> {
     let runs = match summaries(connection, "TRUE", ALL, ()) {
         Err(Fault::DamagedRun { number, .. }) => return Err(Error::NoLatest { number }.into()),
         read => read?,
@@ -100,7 +100,7 @@ fn all_entries_agree(connection: &Connection) -> Result<()> {
 }
 
 /// The runs that match `text` in the first interpretation that has any match.
-fn find(connection: &Connection, text: &str) -> Result<Vec<Candidate>> {
+fn find(connection: &Connection, text: &str) -> OrFault<Vec<Candidate>> {
     if let Ok(number) = text.parse::<i64>() {
         let found = candidates(connection, "number = ?1", ALL, [number])?;
         if !found.is_empty() {
@@ -119,7 +119,7 @@ fn find(connection: &Connection, text: &str) -> Result<Vec<Candidate>> {
     )
 }
 
-fn unknown(connection: &Connection, selector: &RunSelector) -> Result<Error> {
+fn unknown(connection: &Connection, selector: &RunSelector) -> OrFault<Error> {
     let selector = selector.to_string();
     let mut named: Vec<(f64, Candidate)> = candidates(connection, "name IS NOT NULL", ALL, [])?
         .into_iter()
@@ -144,7 +144,7 @@ fn candidates(
     condition: &str,
     limit: i64,
     parameters: impl Params,
-) -> Result<Vec<Candidate>> {
+) -> OrFault<Vec<Candidate>> {
     let sql = format!(
         "SELECT number, id, name FROM runs WHERE {condition} \
          ORDER BY started DESC, number DESC LIMIT {limit}"

@@ -1,7 +1,7 @@
 //! The list of runs.
 
 use super::column::{checksum, json};
-use super::error::{Error, Fault, Result};
+use super::error::{Error, Fault, OrFault};
 use super::open::Store;
 use crate::checksum::{Checksum, Part};
 use crate::run::Header;
@@ -57,7 +57,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn runs(&self) -> std::result::Result<Vec<RunSummary>, Error> {
+    pub fn runs(&self) -> Result<Vec<RunSummary>, Error> {
         self.reading(|connection| summaries(connection, "TRUE", ALL, ()))
     }
 
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn unfinished(&self) -> std::result::Result<Vec<RunSummary>, Error> {
+    pub fn unfinished(&self) -> Result<Vec<RunSummary>, Error> {
         let mut runs = self.runs()?;
         runs.retain(|run| run.ended.is_none());
         Ok(runs)
@@ -87,7 +87,7 @@ pub(super) fn summaries(
     condition: &str,
     limit: i64,
     parameters: impl Params,
-) -> Result<Vec<RunSummary>> {
+) -> OrFault<Vec<RunSummary>> {
     let entries = entries(connection, condition, limit, parameters)?;
     Ok(entries.into_iter().map(|entry| entry.summary).collect())
 }
@@ -98,7 +98,7 @@ pub(super) fn entries(
     condition: &str,
     limit: i64,
     parameters: impl Params,
-) -> Result<Vec<Entry>> {
+) -> OrFault<Vec<Entry>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT number, content, id, name, started, fingerprint, experiments, points, samples,
                 full_speeds, listing_checksum
@@ -117,7 +117,7 @@ pub(super) fn entries(
     read.collect()
 }
 
-fn entry(row: &Row<'_>, number: u64) -> Result<Entry> {
+fn entry(row: &Row<'_>, number: u64) -> OrFault<Entry> {
     let header: Header = json(row, 1)?;
     let text = |column| row.get::<_, String>(column);
     let name: Option<String> = row.get(3)?;

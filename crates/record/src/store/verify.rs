@@ -1,6 +1,6 @@
 //! Verifies stored runs.
 
-use super::error::{Error, Result};
+use super::error::{Error, OrFault};
 use super::open::Store;
 use super::read::run;
 use super::selector::{RunSelector, resolve};
@@ -48,10 +48,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unknown`] and [`Error::Ambiguous`], and if the file cannot be read at all. Damage
     /// is a result, not an error.
-    pub fn verify(
-        &self,
-        selector: Option<&RunSelector>,
-    ) -> std::result::Result<Verification, Error> {
+    pub fn verify(&self, selector: Option<&RunSelector>) -> Result<Verification, Error> {
         self.reading(|connection| {
             let mut structure = structure(connection)?;
             let numbers = match selector {
@@ -72,7 +69,7 @@ impl Store {
                 })
             });
             Ok(Verification {
-                runs: runs.collect::<Result<_>>()?,
+                runs: runs.collect::<OrFault<_>>()?,
                 structure,
             })
         })
@@ -80,7 +77,7 @@ impl Store {
 }
 
 /// Verifies the integrity of a run.
-pub(super) fn proof(connection: &Connection, number: u64) -> Result<Proof> {
+pub(super) fn proof(connection: &Connection, number: u64) -> OrFault<Proof> {
     let stored = match run(connection, number) {
         Ok(read) => read,
         Err(fault) => {
@@ -104,7 +101,7 @@ pub(super) fn proof(connection: &Connection, number: u64) -> Result<Proof> {
 }
 
 /// SQLite's findings about the file, and rows without an owner.
-fn structure(connection: &Connection) -> Result<Vec<String>> {
+fn structure(connection: &Connection) -> OrFault<Vec<String>> {
     let findings = connection
         .prepare(&format!("PRAGMA integrity_check({MAX_FINDINGS})"))?
         .query_map([], |row| row.get(0))?
@@ -126,7 +123,7 @@ fn structure(connection: &Connection) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-fn numbers(connection: &Connection) -> Result<Vec<u64>> {
+fn numbers(connection: &Connection) -> OrFault<Vec<u64>> {
     connection
         .prepare_cached("SELECT number FROM runs ORDER BY number")?
         .query_and_then([], |row| Ok(row.get(0)?))?
@@ -144,7 +141,7 @@ fn name(connection: &Connection, number: u64) -> Option<String> {
 }
 
 /// True if the counts in the list of runs and in its points agree with the run.
-fn counts_agree(connection: &Connection, number: u64, run: &Run) -> Result<bool> {
+fn counts_agree(connection: &Connection, number: u64, run: &Run) -> OrFault<bool> {
     let listed: [u64; 3] = connection.query_row(
         "SELECT experiments, points, samples FROM runs WHERE number = ?1",
         [number],

@@ -1,8 +1,7 @@
 //! Writes a run: as a whole, or event by event.
 
-use super::claims::Claims;
-use super::earlier::FullSpeeds;
-use super::error::{Error, Result};
+use super::earlier::{FullSpeeds, note};
+use super::error::{Error, OrFault};
 use super::open::Store;
 use super::read::StoredRun;
 use super::selector::{RunSelector, resolve};
@@ -25,13 +24,13 @@ impl Store {
     /// # Errors
     /// [`Error::AlreadyStored`] if an intact run with this id exists, [`Error::Invalid`] if the run
     /// contains an invalid value, and if the store cannot be written. The store is then unchanged.
-    pub fn insert(&mut self, run: &Run) -> std::result::Result<u64, Error> {
+    pub fn insert(&mut self, run: &Run) -> Result<u64, Error> {
         run.validate()?;
         self.writing(|connection, claims| {
             if let Some(number) = number_of(connection, &run.header.id)?
                 && proof(connection, number)?.is_damage()
             {
-                claim(claims, number)?;
+                claims.claim(number)?;
                 delete(connection, number)?;
             }
             Ok(WrittenRun::insert(connection, run)?.stored.number)
@@ -44,12 +43,12 @@ impl Store {
     /// # Errors
     /// [`Error::Unknown`] and [`Error::Ambiguous`]; [`Error::UnderWay`] for a run that another process measures; and
     /// if the store cannot be written.
-    pub fn delete(&mut self, selectors: &[RunSelector]) -> std::result::Result<Vec<u64>, Error> {
+    pub fn delete(&mut self, selectors: &[RunSelector]) -> Result<Vec<u64>, Error> {
         self.writing(|connection, claims| {
             let mut numbers = Vec::new();
             for selector in selectors {
                 let number = resolve(connection, selector)?;
-                claim(claims, number)?;
+                claims.claim(number)?;
                 delete(connection, number)?;
                 numbers.push(number);
             }
@@ -58,21 +57,14 @@ impl Store {
     }
 }
 
-/// Claims a run, if the store was opened for writing: no other store can.
-pub(super) fn claim(claims: &mut Option<Claims>, number: u64) -> Result<()> {
-    claims
-        .as_mut()
-        .map_or(Ok(()), |claims| claims.claim(number))
-}
-
 /// Deletes a run with everything that belongs to it.
-fn delete(connection: &Connection, number: u64) -> Result<()> {
+fn delete(connection: &Connection, number: u64) -> OrFault<()> {
     connection.execute("DELETE FROM runs WHERE number = ?1", [number])?;
     Ok(())
 }
 
 /// The number of the run with this id.
-pub(super) fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>> {
+pub(super) fn number_of(connection: &Connection, id: &str) -> OrFault<Option<u64>> {
     Ok(connection
         .query_row("SELECT number FROM runs WHERE id = ?1", [id], |row| {
             row.get(0)
@@ -96,7 +88,7 @@ pub(super) type PointPosition = [usize; 2];
 
 impl WrittenRun {
     /// Stores `run` in its current state.
-    pub fn insert(connection: &Connection, run: &Run) -> Result<Self> {
+    pub fn insert(connection: &Connection, run: &Run) -> OrFault<Self> {
         let mut written = Self::begin(connection, run)?;
         for (experiment, record) in run.experiments.iter().enumerate() {
             let skipped = record.skipped.as_deref();
@@ -116,7 +108,7 @@ impl WrittenRun {
         Ok(written)
     }
 
-    fn begin(connection: &Connection, run: &Run) -> Result<Self> {
+    fn begin(connection: &Connection, run: &Run) -> OrFault<Self> {
         let header = &run.header;
         if let Some(number) = number_of(connection, &header.id)? {
             return Err(Error::AlreadyStored {
@@ -167,7 +159,7 @@ impl WrittenRun {
         let experiments = stored.run.experiments.iter_mut();
         for record in experiments.flat_map(|record| &mut record.points) {
             let batches = record.batches.drain(..);
-            batches.for_each(|batch| full_speeds.note(&batch));
+            batches.for_each(|batch| note(&mut full_speeds, &batch));
         }
         Self {
             stored,
@@ -183,7 +175,7 @@ impl WrittenRun {
         connection: &Connection,
         definition: &Definition,
         skipped: Option<&str>,
-    ) -> Result<()> {
+    ) -> OrFault<()> {
         let key = connection
             .prepare_cached(
                 "INSERT INTO experiments (run, position, id, content) VALUES (?1, ?2, ?3, ?4)",
@@ -206,7 +198,7 @@ impl WrittenRun {
         connection: &Connection,
         experiment: usize,
         points: impl IntoIterator<Item = &'p Point>,
-    ) -> Result<()> {
+    ) -> OrFault<()> {
         let mut insert = connection.prepare_cached(
             "INSERT INTO points (experiment, position, content, checksum) VALUES (?1, ?2, ?3, ?4)",
         )?;
@@ -232,7 +224,7 @@ impl WrittenRun {
         connection: &Connection,
         position @ [experiment, point]: PointPosition,
         batch: &Batch,
-    ) -> Result<()> {
+    ) -> OrFault<()> {
         let key = self.key(position);
         let blob = encode(batch);
         let checksum = Checksum::of(&blob);
@@ -249,7 +241,7 @@ impl WrittenRun {
             )?
             .execute(params![key, batch.wall_ns])?;
         self.samples += batch.samples.len() as u64;
-        self.full_speeds.note(batch);
+        note(&mut self.full_speeds, batch);
         Ok(())
     }
 
@@ -260,7 +252,7 @@ impl WrittenRun {
         connection: &Connection,
         position @ [experiment, point]: PointPosition,
         closing: Option<Closing>,
-    ) -> Result<()> {
+    ) -> OrFault<()> {
         let record = &mut self.stored.run.experiments[experiment].points[point];
         record.closing = closing;
         let content = json(&(&record.point, &record.closing));
@@ -275,7 +267,7 @@ impl WrittenRun {
         &mut self,
         connection: &Connection,
         position: PointPosition,
-    ) -> Result<()> {
+    ) -> OrFault<()> {
         self.seal_point(connection, position)?;
         self.seal_experiment(connection, position[0])?;
         self.seal(connection)
@@ -285,7 +277,7 @@ impl WrittenRun {
         &mut self,
         connection: &Connection,
         position @ [experiment, point]: PointPosition,
-    ) -> Result<()> {
+    ) -> OrFault<()> {
         let key = self.key(position);
         let record = &self.stored.run.experiments[experiment].points[point];
         let checksums = &mut self.stored.checksums.experiments[experiment].points[point];
@@ -297,7 +289,7 @@ impl WrittenRun {
     }
 
     /// Updates the checksum of an experiment.
-    pub fn seal_experiment(&mut self, connection: &Connection, experiment: usize) -> Result<()> {
+    pub fn seal_experiment(&mut self, connection: &Connection, experiment: usize) -> OrFault<()> {
         let (key, _) = self.stored.keys[experiment];
         let record = &self.stored.run.experiments[experiment];
         let checksums = &mut self.stored.checksums.experiments[experiment];
@@ -310,7 +302,7 @@ impl WrittenRun {
 
     /// Stores the header, the counts and the checksum of the run, and that of its entry in the list
     /// of runs.
-    pub fn seal(&mut self, connection: &Connection) -> Result<()> {
+    pub fn seal(&mut self, connection: &Connection) -> OrFault<()> {
         let StoredRun {
             number,
             run,
@@ -352,14 +344,14 @@ impl WrittenRun {
     }
 
     /// The position of an experiment that was added before.
-    pub fn experiment(&self, id: &str) -> Result<usize> {
+    pub fn experiment(&self, id: &str) -> OrFault<usize> {
         let experiments = &mut self.stored.run.experiments.iter();
         let found = experiments.position(|record| record.definition.id == id);
         found.ok_or_else(|| Error::NotAnnounced(id.to_owned()).into())
     }
 
     /// The position of a point that was added before.
-    pub fn position(&self, id: &str, point: &Point) -> Result<PointPosition> {
+    pub fn position(&self, id: &str, point: &Point) -> OrFault<PointPosition> {
         let experiment = self.experiment(id)?;
         let points = &mut self.stored.run.experiments[experiment].points.iter();
         let found = points.position(|record| record.point == *point);

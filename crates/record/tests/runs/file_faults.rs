@@ -1,14 +1,12 @@
 //! Files that are damaged, foreign or of the wrong version: a clear error each, never a panic.
 
-use crate::common::complete;
+use crate::common::{assert_matches, complete, exported};
 use oscope_record::file::{self, ExportError, ImportError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn bytes() -> Vec<u8> {
-    let mut bytes = Vec::new();
-    file::export(&complete(1), &mut bytes).unwrap();
-    bytes
+    exported(&complete(1))
 }
 
 fn text() -> String {
@@ -27,35 +25,26 @@ fn without_checksums() -> Value {
     document
 }
 
-/// The error of importing a document whose value at `pointer` was replaced.
-fn changed(pointer: &str, value: impl Into<Value>) -> ImportError {
-    let mut document = without_checksums();
-    *document.pointer_mut(pointer).unwrap() = value.into();
-    import(&document.to_string())
-}
-
 #[test]
 fn other_files_are_no_runs() {
-    for other in [
-        "",
-        " ",
-        "[]",
-        "{}",
-        "null",
-        "hello",
-        "{\"format\":\"other\",\"version\":1}",
-        "{",
-    ] {
-        let error = import(other);
-        assert!(matches!(error, ImportError::NotARun), "{other}: {error:?}");
+    let other_format = br#"{"format":"other","version":1}"#;
+    let others: [&[u8]; 9] = [
+        b"",
+        b" ",
+        b"[]",
+        b"{}",
+        b"null",
+        b"hello",
+        b"{",
+        b"{\xff\xfe",
+        other_format,
+    ];
+    for other in others {
+        let error = file::import(other).unwrap_err();
+        assert_matches!(error, ImportError::NotARun, other);
     }
-    let error = file::import(std::io::repeat(0)).unwrap_err();
-    assert!(
-        matches!(error, ImportError::NotARun),
-        "an endless file: {error:?}"
-    );
-    let error = file::import([b'{', 0xff, 0xfe].as_slice()).unwrap_err();
-    assert!(matches!(error, ImportError::NotARun), "{error:?}");
+    let endless = file::import(std::io::repeat(0)).unwrap_err();
+    assert_matches!(endless, ImportError::NotARun);
 }
 
 #[test]
@@ -67,10 +56,7 @@ fn a_document_of_another_version_is_refused_whatever_it_holds() {
         let empty = json!({"format": "oscope-run", "version": version, "run": {}});
         for document in [other, empty] {
             let error = import(&document.to_string());
-            assert!(
-                matches!(error, ImportError::OtherVersion { found, known: 5 } if found == version),
-                "{error:?}"
-            );
+            assert_matches!(error, ImportError::OtherVersion(found) if *found == version);
         }
     }
 }
@@ -89,18 +75,12 @@ fn a_document_that_ends_early_says_where() {
     let bytes = bytes();
     for end in [30, bytes.len() / 2, bytes.len() - 3] {
         let error = file::import(&bytes[..end]).unwrap_err();
-        assert!(
-            matches!(error, ImportError::Truncated(at) if at == end),
-            "{end}: {error:?}"
-        );
+        assert_matches!(error, ImportError::Truncated(at) if *at == end, end);
     }
     let name = text().replace("drop_caches", "drop_cäches");
     let end = name.find('ä').unwrap() + 1;
     let error = file::import(&name.as_bytes()[..end]).unwrap_err();
-    assert!(
-        matches!(error, ImportError::Truncated(at) if at == end),
-        "{error:?}"
-    );
+    assert_matches!(error, ImportError::Truncated(at) if *at == end);
 }
 
 #[test]
@@ -118,51 +98,40 @@ fn a_damaged_document_says_where() {
     let mut bytes = bytes();
     bytes[500] = 0xff;
     let error = file::import(bytes.as_slice()).unwrap_err();
-    assert!(matches!(error, ImportError::NotText(500)), "{error:?}");
+    assert_matches!(error, ImportError::NotText(500));
 }
+
+/// Places in a document, each with a value that cannot have been measured there, and a word of the error.
+const IMPOSSIBLE: &str = r#"
+/run/header/id "ABC" hexadecimal
+/run/header/budget_ns -1 negative
+/run/experiments/0/definition/id "memory.bandwidth" twice
+/run/experiments/0/definition/id "" empty
+/run/experiments/0/definition/id "\u001b[2J" control
+/run/experiments/0/definition/metrics/1/name "read" twice
+/run/experiments/0/definition/axes/1/name "operation" twice
+/run/experiments/0/points/0/point/1/0 "operation" twice
+/run/experiments/0/points/0/batches/0/samples/1/metric "<201>" longer
+/run/experiments/0/points/0/batches/0/samples/1/at_ns 18446744073709551615 at_ns
+/run/experiments/0/points/0/batches/0/samples/1/reading/once/work -4096.0 negative
+/run/experiments/0/points/0/batches/0/samples/1/reading/once/wall_ns 9223372036854775807 add
+/run/experiments/0/points/0/batches/0/samples/1/usage/user_ns 9223372036854775807 add"#;
 
 #[test]
 fn what_cannot_have_been_measured_is_refused() {
-    let experiment = |rest: &str| format!("/run/experiments/0/{rest}");
-    let sample = |rest: &str| experiment("points/0/batches/0/samples/1/") + rest;
-    let cases = [
-        ("/run/header/id".into(), json!("ABC"), "hexadecimal digits"),
-        ("/run/header/budget_ns".into(), json!(-1), "negative"),
-        (
-            experiment("definition/id"),
-            json!("memory.bandwidth"),
-            "twice",
-        ),
-        (experiment("definition/id"), json!(""), "empty"),
-        (experiment("definition/id"), json!("\u{1b}[2J"), "control"),
-        (
-            experiment("definition/metrics/1/name"),
-            json!("read"),
-            "twice",
-        ),
-        (
-            experiment("definition/axes/1/name"),
-            json!("operation"),
-            "twice",
-        ),
-        (
-            experiment("points/0/point/1/0"),
-            json!("operation"),
-            "twice",
-        ),
-        (sample("metric"), json!("m".repeat(201)), "longer"),
-        (sample("at_ns"), json!(u64::MAX), "at_ns"),
-        (sample("reading/once/work"), json!(-4096.0), "negative"),
-        (sample("reading/once/wall_ns"), json!(i64::MAX), "add up"),
-        (sample("usage/user_ns"), json!(i64::MAX), "add up"),
-    ];
-    for (pointer, value, word) in cases {
-        let error = changed(&pointer, value);
-        assert!(
-            matches!(error, ImportError::Invalid(_)),
-            "{pointer}: {error:?}"
-        );
-        assert!(error.to_string().contains(word), "{pointer}: {error}");
+    for case in IMPOSSIBLE
+        .replace("<201>", &"m".repeat(201))
+        .lines()
+        .skip(1)
+    {
+        let [pointer, value, word] = case.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{case}");
+        };
+        let mut document = without_checksums();
+        *document.pointer_mut(pointer).unwrap() = serde_json::from_str(value).unwrap();
+        let error = import(&document.to_string());
+        assert_matches!(error, ImportError::Invalid(_), case);
+        assert!(error.to_string().contains(word), "{case}: {error}");
     }
     let mut document = without_checksums();
     let points = document.pointer_mut("/run/experiments/0/points").unwrap();
@@ -187,7 +156,7 @@ fn a_run_with_numbers_that_json_cannot_express_is_not_exported() {
         change(&mut run);
         let mut bytes = Vec::new();
         let error = file::export(&run, &mut bytes).unwrap_err();
-        assert!(matches!(error, ExportError::Invalid(_)), "{error:?}");
+        assert_matches!(error, ExportError::Invalid(_));
         assert!(bytes.is_empty());
     }
 }

@@ -2,10 +2,8 @@
 //! them needs a new version. `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-record --test runs fixtures` makes
 //! `run.oscope.json` of `unproven.oscope.json`, which has no checksums.
 
-use crate::common::new_store;
-use instrument::plan::Profile;
-use oscope_record::store::RunSelector;
-use oscope_record::{Proof, Run, file};
+use crate::common::exported;
+use oscope_record::{Run, file};
 use std::fs;
 
 const PROVEN: &str = concat!(
@@ -31,8 +29,7 @@ fn proven() -> Run {
 
 #[test]
 fn a_run_is_exported_as_the_same_bytes() {
-    let mut exported = Vec::new();
-    file::export(&proven(), &mut exported).unwrap();
+    let exported = exported(&proven());
     if std::env::var_os(RENEW).is_some() {
         fs::write(PROVEN, &exported).unwrap();
     }
@@ -40,25 +37,6 @@ fn a_run_is_exported_as_the_same_bytes() {
     let committed = fs::read(PROVEN).unwrap();
     assert_eq!(file::import(committed.as_slice()).unwrap(), proven());
     assert!(committed == exported, "{PROVEN} differs");
-}
-
-#[test]
-fn a_run_of_this_format_is_stored() {
-    let (_folder, _, mut store) = new_store();
-    store.insert(&proven()).unwrap();
-    assert_eq!(store.run(&RunSelector::Latest).unwrap(), proven());
-    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
-    let fingerprint = proven().header.machine_fingerprint;
-    assert_eq!(store.full_speeds(&fingerprint).unwrap().len(), 1);
-    let visit_ns = |fingerprint: &str, profile| {
-        let run = proven();
-        let point = &run.experiments[0].points[0].point;
-        let costs = store.visit_costs(fingerprint, profile).unwrap();
-        costs.visit_ns("file.block_size", point)
-    };
-    assert_eq!(visit_ns(&fingerprint, Profile::Quick), Some(30e6));
-    assert_eq!(visit_ns(&fingerprint, Profile::Standard), None);
-    assert_eq!(visit_ns("another", Profile::Quick), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! `OSCOPE_FLIPS=100000 cargo test --release -p oscope-record --test runs flips` runs a long campaign;
 //! `OSCOPE_FLIPS_SEED` sets its seed.
 
-use crate::common::{batch, complete, definition};
+use crate::common::{batch, complete, definition, exported};
 use instrument::point::Point;
 use instrument::runner::Ending;
 use instrument::statistics::random::Random;
@@ -157,8 +157,7 @@ fn a_store_with_one_wrong_bit_or_cut_short_never_gives_another_run() {
 #[test]
 fn a_file_with_one_wrong_bit_or_cut_short_never_gives_another_run() {
     let run = large(1);
-    let mut bytes = Vec::new();
-    file::export(&run, &mut bytes).unwrap();
+    let bytes = exported(&run);
     let mut random = random();
     let mut refused = 0;
     for copy in 0..copies() {

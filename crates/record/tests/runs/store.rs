@@ -1,6 +1,9 @@
 //! Finding, listing and deleting runs, and several processes at one store.
 
-use crate::common::{batch, begun, complete, definition, new_store, replay, start, stored, take};
+use crate::common::{
+    assert_matches, batch, begun, change, complete, definition, new_store, replay, start, stored,
+    take,
+};
 use instrument::limits::{Limited, Limits, Used};
 use instrument::plan::Profile;
 use instrument::point::{Level, Point};
@@ -127,7 +130,7 @@ fn a_history_goes_back_over_the_runs_of_one_machine() {
 
 #[test]
 fn later_runs_know_full_speeds_and_visits_without_batches() {
-    let (folder, mut store) = three();
+    let (_folder, mut store) = three();
     let mut run = complete(9);
     run.header.started = "2040-01-01T00:00:00Z".parse().unwrap();
     let fingerprint = run.header.machine_fingerprint.clone();
@@ -160,13 +163,14 @@ fn later_runs_know_full_speeds_and_visits_without_batches() {
     }
     store.insert(&run).unwrap();
     // They are known without the batches.
-    let plain = rusqlite::Connection::open(folder.path().join("oscope.db")).unwrap();
-    plain
-        .execute("UPDATE batches SET content = x''", [])
-        .unwrap();
-    let costs = store.visit_costs(&fingerprint, Profile::Quick).unwrap();
-    let visit_ns = costs.visit_ns("file.block_size", &run.experiments[0].points[0].point);
-    assert_eq!(visit_ns, Some(30e6));
+    change(store.path(), "UPDATE batches SET content = x''");
+    let visit_ns = |fingerprint: &str, profile| {
+        let costs = store.visit_costs(fingerprint, profile).unwrap();
+        costs.visit_ns("file.block_size", &run.experiments[0].points[0].point)
+    };
+    assert_eq!(visit_ns(&fingerprint, Profile::Quick), Some(30e6));
+    assert_eq!(visit_ns(&fingerprint, Profile::Standard), None);
+    assert_eq!(visit_ns("another", Profile::Quick), None);
     assert_eq!(
         store.full_speeds(&fingerprint).unwrap(),
         [speed(Some(0), 2350.0, 0.75), speed(Some(1), 3000.0, 1.5)]
@@ -186,10 +190,10 @@ fn a_deleted_run_takes_all_with_it_and_leaves_its_number() {
         assert_eq!(rows, 0, "{table}");
     }
     assert_eq!(store.insert(&complete(2)).unwrap(), 2);
-    assert!(matches!(
+    assert_matches!(
         store.delete(&[select("2"), select("1")]),
         Err(Error::Unknown { .. })
-    ));
+    );
     assert_eq!(store.runs().unwrap().len(), 1, "all or none");
 }
 
@@ -199,7 +203,7 @@ fn a_run_under_way_is_neither_deleted_nor_continued() {
     let mut other = Store::open(&path).unwrap();
     other.insert(&complete(1)).unwrap();
     let recorder = recording.begin(&begun(2)).unwrap();
-    let is_refused = |error: Error| assert!(matches!(error, Error::UnderWay(2)), "{error}");
+    let is_refused = |error: Error| assert_matches!(error, Error::UnderWay(2));
     is_refused(other.delete(&[select("1"), select("2")]).unwrap_err());
     assert_eq!(other.runs().unwrap().len(), 2);
     let stopped = other.run(&select("2")).unwrap();
@@ -216,13 +220,11 @@ fn a_recorder_whose_run_is_gone_says_so() {
     let mut recorder = store.begin(&begun(1)).unwrap();
     let definition = definition("file.many");
     start(&mut recorder, &definition, &[Point::new()]);
-    let plain = rusqlite::Connection::open(&path).unwrap();
-    plain.pragma_update(None, "foreign_keys", true).unwrap();
-    plain.execute("DELETE FROM runs", []).unwrap();
+    change(&path, "PRAGMA foreign_keys = ON; DELETE FROM runs");
     let lost = take(&mut recorder, &definition, &Point::new(), &batch(0)).unwrap_err();
     assert!(lost.to_string().contains("deleted by another"), "{lost}");
     let lost = recorder.finish(false).unwrap_err();
-    assert!(matches!(lost, Error::Changed(_)), "{lost}");
+    assert_matches!(lost, Error::Changed(_));
 }
 
 #[test]
@@ -232,8 +234,7 @@ fn a_run_stays_proven_after_a_write_that_failed() {
     let definition = definition("file.many");
     let point = Point::new();
     start(&mut recorder, &definition, std::slice::from_ref(&point));
-    let plain = rusqlite::Connection::open(&path).unwrap();
-    let change = |sql: &str| plain.execute_batch(sql).unwrap();
+    let change = |sql: &str| change(&path, sql);
     take(&mut recorder, &definition, &point, &batch(0)).unwrap();
     change("CREATE TRIGGER failing BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END");
     take(&mut recorder, &definition, &point, &batch(1)).unwrap_err();
@@ -251,14 +252,11 @@ fn a_run_is_stored_once() {
     let (_folder, _, mut store) = new_store();
     store.insert(&complete(7)).unwrap();
     let again = store.insert(&complete(7)).unwrap_err();
-    assert!(
-        matches!(again, Error::AlreadyStored { number: 1, .. }),
-        "{again}"
-    );
-    assert!(matches!(
+    assert_matches!(again, Error::AlreadyStored { number: 1, .. });
+    assert_matches!(
         store.begin(&begun(7)),
         Err(Error::AlreadyStored { number: 1, .. })
-    ));
+    );
     assert_eq!(store.runs().unwrap().len(), 1);
 }
 
@@ -268,7 +266,7 @@ fn a_run_with_an_impossible_value_is_refused_and_nothing_is_changed() {
     let mut run = complete(1);
     run.experiments[0].points[0].batches[1].samples[0].at_ns = u64::MAX;
     let error = store.insert(&run).unwrap_err();
-    assert!(matches!(error, Error::Invalid(_)), "{error}");
+    assert_matches!(error, Error::Invalid(_));
     assert!(
         error.to_string().contains("at_ns is 18446744073709551615"),
         "{error}"
@@ -306,7 +304,7 @@ fn two_recorders_share_a_store() {
         assert_eq!(run.experiments[0].points[0].batches.len(), 200);
         assert_eq!(run.experiments[1..], complete(0).experiments);
     }
-    store.check().unwrap();
+    assert!(!store.verify(None).unwrap().has_damage());
 }
 
 /// The names in the directory of a store.
@@ -324,7 +322,7 @@ fn a_reader_changes_nothing_and_leaves_nothing_next_to_the_store() {
     let before = std::fs::read(&path).unwrap();
     let mut reader = Store::open_read_only(&path).unwrap();
     let refused = reader.insert(&complete(2));
-    assert!(matches!(refused, Err(Error::ReadOnly(_))), "{refused:?}");
+    assert_matches!(refused, Err(Error::ReadOnly(_)));
     assert_eq!(reader.run(&RunSelector::Latest).unwrap(), complete(0));
     drop(reader);
     assert_eq!(names_next_to(&path), ["oscope.db"]);
@@ -372,10 +370,7 @@ fn a_batch_of_a_point_that_was_not_announced_is_an_error() {
     let (_folder, _, mut store) = new_store();
     let mut recorder = store.begin(&begun(1)).unwrap();
     let error = take(&mut recorder, &definition("a"), &Point::new(), &batch(0)).unwrap_err();
-    assert!(
-        matches!(error.downcast_ref(), Some(Error::NotAnnounced(_))),
-        "{error}"
-    );
+    assert_matches!(error.downcast_ref(), Some(Error::NotAnnounced(_)));
 }
 
 #[test]
@@ -457,5 +452,5 @@ fn a_stopped_run_grows_further_and_stays_proven() {
     );
 
     let late = store.resume(&stopped, 9e10).unwrap_err();
-    assert!(matches!(late, Error::Changed(_)), "{late}");
+    assert_matches!(late, Error::Changed(_));
 }

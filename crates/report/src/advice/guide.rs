@@ -118,11 +118,7 @@ impl Guide {
                 format!("Tried in {} pairs within this run.", outcome.pairs)
             }
             (Tried::Refuted(outcome), _) => {
-                let gain = Quantity {
-                    value: outcome.gain,
-                    interval: outcome.interval,
-                    unit: Unit::Ratio,
-                };
+                let gain = Quantity::new(outcome.gain, outcome.interval, Unit::Ratio);
                 format!(
                     "tried in {} pairs within this run and not shown to gain: {} as fast",
                     outcome.pairs,

@@ -37,21 +37,14 @@ pub(crate) fn found(results: &[Results<'_>]) -> Vec<Found> {
 /// trial in the run showed no gain, and with the gain that the trial showed for others.
 pub(crate) fn advice(run: &Run, found: &[Found]) -> (Advice, Guides) {
     let guides = guide::guides(run, found);
-    let is_refuted = |name: &str| {
-        let guide = guides.get(name);
-        guide.is_some_and(|guide| matches!(guide.tried, Tried::Refuted(_)))
-    };
-    let settings = found.iter().filter(|(rule, _)| !is_refuted(rule.setting));
-    let settings = settings.map(|(rule, found)| {
+    let settings = found.iter().filter_map(|(rule, found)| {
         let setting = setting(rule, found);
-        let setting = match guides.get(rule.setting).map(|guide| &guide.tried) {
-            Some(Tried::Confirmed(outcome)) => Setting {
-                gain: Some(stored(outcome.gain, outcome.interval)),
-                ..setting
-            },
-            _ => setting,
+        let gain = match guides.get(rule.setting).map(|guide| &guide.tried) {
+            Some(Tried::Refuted(_)) => return None,
+            Some(Tried::Confirmed(outcome)) => Some(stored(outcome.gain, outcome.interval)),
+            Some(Tried::Open) | None => setting.gain,
         };
-        (rule.setting.to_owned(), setting)
+        Some((rule.setting.to_owned(), Setting { gain, ..setting }))
     });
     let advice = Advice {
         format: FORMAT,

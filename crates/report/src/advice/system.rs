@@ -217,16 +217,12 @@ impl Fact {
         self.path.as_deref().is_some_and(is_like)
     }
 
-    /// True if a trial measured `point` with the value now.
-    fn is_now(&self, point: &Point) -> bool {
-        point.get(VARIANT).map(Level::to_string).as_deref() == Some(&*self.now)
-    }
-
     /// The reason why no other value is advised.
     fn without_gain(&self, outcomes: &[Outcome], trials: &[HistoryRun]) -> String {
         let Some(last) = outcomes.iter().max_by_key(|outcome| outcome.run) else {
             let tried = trials.iter().filter(|trial| {
-                self.is_tried(trial) && trial.points.iter().any(|(point, _)| self.is_now(point))
+                let is_now = |point: &Point| variant(point).as_ref() == Some(&self.now);
+                self.is_tried(trial) && trial.points.iter().any(|(point, _)| is_now(point))
             });
             return match tried.map(|trial| trial.number).max() {
                 Some(run) => {
@@ -235,10 +231,9 @@ impl Fact {
                 None => self.untried.clone(),
             };
         };
-        match outcomes.iter().find(|outcome| outcome.loses()) {
-            Some(slower) => format!("Nothing better is known. {}", slower.sentence(&self.now)),
-            None => format!("Nothing better is known. {}", last.sentence(&self.now)),
-        }
+        let slower = outcomes.iter().find(|outcome| outcome.loses());
+        let shown = slower.unwrap_or(last).sentence(&self.now);
+        format!("Nothing better is known. {shown}")
     }
 }
 
@@ -301,7 +296,6 @@ fn outcomes(trial: &HistoryRun, now: &str) -> Vec<Outcome> {
     let points: Vec<PointResult> = points
         .map(|(point, batches)| PointResult::new(definition, point, batches, None))
         .collect();
-    let variant = |point: &Point| point.get(VARIANT).map(Level::to_string);
     let mut found = Vec::new();
     for usual in points
         .iter()
@@ -337,9 +331,11 @@ fn gain(metric: &Metric, usual: &PointResult, other: &PointResult) -> Option<Qua
     (ratio.known() != Known::Nothing).then_some(ratio)
 }
 
+/// The value that the setting had at `point`.
+fn variant(point: &Point) -> Option<String> {
+    point.get(VARIANT).map(Level::to_string)
+}
+
 fn without_variant(point: &Point) -> Point {
-    let others = point.levels().filter(|(axis, _)| *axis != VARIANT);
-    others.fold(Point::new(), |point, (axis, level)| {
-        point.with(axis, level.clone())
-    })
+    point.only(|axis| axis != VARIANT)
 }

@@ -1,6 +1,6 @@
 //! Advice as text.
 
-use super::{Guides, Tried, audience};
+use super::{Guide, Tried, audience};
 use crate::lists::capitalised;
 use crate::{Analysis, show};
 use advice::{Advice, Gain, Setting, Value};
@@ -26,8 +26,12 @@ pub(crate) struct Gaining {
 
 /// The settings that gain most of those that the run has tried, the largest gain first.
 pub(crate) fn gaining(analysis: &Analysis<'_>) -> Vec<Gaining> {
-    let gaining = |(name, setting): (&str, &Setting)| {
+    let ranked = ranked(&analysis.advice).into_iter();
+    let confirmed = ranked.filter_map(|(name, setting)| {
         let guide = analysis.guides.get(name)?;
+        matches!(guide.tried, Tried::Confirmed(_)).then_some((guide, setting))
+    });
+    let gaining = |(guide, setting): (&Guide, &Setting)| {
         Some(Gaining {
             title: capitalised(&setting.title),
             value: value(setting, &setting.value),
@@ -37,8 +41,7 @@ pub(crate) fn gaining(analysis: &Analysis<'_>) -> Vec<Gaining> {
             is_command: matches!(guide.action, Action::Command(_)),
         })
     };
-    let foremost = foremost(&analysis.advice, &analysis.guides, FIRST).into_iter();
-    foremost.filter_map(gaining).collect()
+    confirmed.take(FIRST).filter_map(gaining).collect()
 }
 
 /// An action as text.
@@ -72,22 +75,16 @@ pub(crate) fn gain(setting: &Setting) -> Option<(String, Option<String>)> {
 pub(crate) fn gain_of(gain: &Gain) -> Option<(String, Option<String>)> {
     let interval = gain.low.zip(gain.high);
     let interval = interval.and_then(|(low, high)| Interval::new(low, high));
-    let gain = Quantity {
-        value: gain.ratio,
-        interval,
-        unit: Unit::Ratio,
-    };
+    let gain = Quantity::new(gain.ratio, interval, Unit::Ratio);
     (gain.known() != Known::Nothing).then(|| show::parts(&gain))
 }
 
 /// The settings with their names, sorted by certain gain in descending order.
 fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
-    let mut settings: Vec<_> = advice.settings.iter().collect();
+    let settings = advice.settings.iter();
+    let mut settings: Vec<_> = settings.map(|(name, it)| (name.as_str(), it)).collect();
     settings.sort_by(|(_, a), (_, b)| least_gain(b).total_cmp(&least_gain(a)));
     settings
-        .into_iter()
-        .map(|(name, setting)| (name.as_str(), setting))
-        .collect()
 }
 
 /// The settings of programs by who can act on them, each kind that there is with its heading, the largest
@@ -105,19 +102,6 @@ pub(crate) fn by_audience(advice: &Advice) -> Vec<(&'static str, Vec<(&str, &Set
     kinds.into_iter().filter_map(of).collect()
 }
 
-/// At most `most` settings that trials confirm.
-fn foremost<'a>(advice: &'a Advice, guides: &Guides, most: usize) -> Vec<(&'a str, &'a Setting)> {
-    let is_confirmed = |name: &str| {
-        let guide = guides.get(name);
-        guide.is_some_and(|guide| matches!(guide.tried, Tried::Confirmed(_)))
-    };
-    let ranked = ranked(advice).into_iter();
-    ranked
-        .filter(|(name, _)| is_confirmed(name))
-        .take(most)
-        .collect()
-}
-
 /// Lower bound of the gain of `setting`; 1 if unknown.
 fn least_gain(setting: &Setting) -> f64 {
     setting
@@ -127,10 +111,10 @@ fn least_gain(setting: &Setting) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{foremost, value};
+    use super::{gaining, value};
     use crate::advice::Tried;
-    use crate::made_up;
-    use advice::{Advice, Gain, Setting, Value};
+    use crate::{made_up, reference};
+    use advice::{Gain, Setting, Value};
     use instrument::trial::Outcome;
 
     fn setting(low: f64) -> Setting {
@@ -162,25 +146,25 @@ mod tests {
             interval: None,
             pairs: 24,
         };
-        let all = [
+        let run = reference::ALL[0].run();
+        let mut analysis = made_up::analysis(&run, Vec::new());
+        for (name, low, tried) in [
             ("a", 1.2, Tried::Confirmed(outcome)),
             ("b", 4.0, Tried::Open),
             ("c", 3.0, Tried::Confirmed(outcome)),
             ("d", 5.0, Tried::Refuted(outcome)),
-        ];
-        let settings = all
-            .iter()
-            .map(|(name, low, _)| ((*name).into(), setting(*low)));
-        let advice = Advice {
-            settings: settings.collect(),
-            ..Advice::default()
-        };
-        let guides = all.map(|(name, _, tried)| (name.to_owned(), made_up::guide(tried)));
-        let names = |most| {
-            let foremost = foremost(&advice, &guides.clone().into(), most).into_iter();
-            foremost.map(|(name, _)| name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(1), ["c"]);
-        assert_eq!(names(9), ["c", "a"]);
+            ("e", 1.3, Tried::Confirmed(outcome)),
+            ("f", 1.5, Tried::Confirmed(outcome)),
+        ] {
+            let title = name.into();
+            let setting = Setting {
+                title,
+                ..setting(low)
+            };
+            analysis.advice.settings.insert(name.into(), setting);
+            analysis.guides.insert(name.into(), made_up::guide(tried));
+        }
+        let titles = gaining(&analysis).into_iter().map(|it| it.title);
+        assert_eq!(titles.collect::<Vec<_>>(), ["C", "F", "E"]);
     }
 }

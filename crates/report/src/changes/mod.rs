@@ -8,7 +8,7 @@ use crate::comparison::{
     Circumstance, FALSE_DISCOVERY_RATE, MARGIN, changed, differences, facts_of, longer_by_clock,
     reasons, towards_better, united,
 };
-use crate::history::{Entry, History};
+use crate::history::History;
 use crate::lists::by_key;
 use crate::{Analysis, Surroundings};
 use instrument::experiment::{Better, Definition};
@@ -143,7 +143,7 @@ pub struct MovedValue {
 }
 
 /// Collects the values of a machine's runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Gathering {
     machine: String,
     sessions: Vec<Session>,
@@ -157,9 +157,7 @@ impl Gathering {
     pub fn new(machine: &str) -> Self {
         Self {
             machine: machine.to_owned(),
-            sessions: Vec::new(),
-            histories: Vec::new(),
-            places: HashMap::new(),
+            ..Self::default()
         }
     }
 
@@ -186,13 +184,7 @@ impl Gathering {
                         .push(History::new(&definition, &point, metric));
                     self.histories.len() - 1
                 });
-                let entry = Entry {
-                    run: number,
-                    started,
-                    value: estimate.centre,
-                    interval: estimate.interval,
-                };
-                self.histories[place].add(metric, entry);
+                self.histories[place].add((number, started), metric, estimate);
             }
         }
     }
@@ -344,25 +336,21 @@ fn together(mut steps: Vec<Found>) -> Vec<Group> {
             common.push(step.between.1);
         }
     }
-    let mut groups: Vec<Group> = common
-        .iter()
-        .map(|_| Group {
-            between: (0, usize::MAX),
-            found: Vec::new(),
-        })
-        .collect();
-    for step in steps {
+    let placed = steps.into_iter().map(|step| {
         let fits = |session: &usize| (step.between.0..=step.between.1).contains(session);
         let fitting = common.iter().enumerate().filter(|(_, at)| fits(at));
         let nearest = fitting.min_by_key(|(_, at)| at.abs_diff(step.at));
         let (place, _) = nearest.expect("each step has a session in common");
-        let group = &mut groups[place];
-        let (earliest, latest) = group.between;
-        group.between = (earliest.max(step.between.0), latest.min(step.between.1));
-        group.found.push(step);
-    }
-    groups.retain(|group| !group.found.is_empty());
-    groups
+        (place, step)
+    });
+    let groups = by_key(placed).into_iter().map(|(_, found)| {
+        let ranges = || found.iter().map(|step| step.between);
+        let earliest = ranges().map(|(earliest, _)| earliest).max();
+        let latest = ranges().map(|(_, latest)| latest).min();
+        let between = (earliest.unwrap_or(0), latest.unwrap_or(0));
+        Group { between, found }
+    });
+    groups.collect()
 }
 
 /// The values of `found` by experiment and metric, the largest change first.

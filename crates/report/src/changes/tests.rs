@@ -1,11 +1,9 @@
 //! Tests of changes over made-up runs.
 
 use super::{Cause, Changes, Found, Gathering, together};
-use crate::made_up::{analysis, clock, estimate};
+use crate::made_up::{analysis, clock, definition, estimate, result};
 use crate::{Analysis, ExperimentAnalysis, Surroundings, reference};
-use instrument::experiment::{Definition, Metric};
 use instrument::point::Point;
-use instrument::results::PointResult;
 use instrument::statistics::Estimated;
 use instrument::statistics::changes::{Change, Departure, Shape};
 
@@ -55,26 +53,16 @@ fn a_step_that_may_be_of_two_changes_goes_to_the_nearer() {
 /// The changes over runs whose value is 100 ns under the first conditions, ten times, and `ns` under
 /// the second, ten times.
 fn changed_to(ns: f64, conditions: &[Surroundings; 2]) -> Changes {
-    let definition = Definition {
-        id: "process.calls".into(),
-        metrics: vec![Metric::from(&Metric::time("time", "time"))],
-        ..Definition::default()
-    };
+    let definition = definition("process.calls");
     let run = reference::ALL[0].run();
     let mut gathering = Gathering::new("machine");
     for number in (0..20_u64).rev() {
         let is_later = number >= 10;
         let value = if is_later { ns } else { 100.0 } * (1.0 + 0.001 * (number % 3) as f64);
-        let point = PointResult {
-            point: Point::new(),
-            estimates: vec![estimate(value)],
-            warnings: Vec::new(),
-            remarks: Vec::new(),
-        };
         let experiment = ExperimentAnalysis {
             definition: &definition,
             skipped: None,
-            points: vec![point],
+            points: vec![result(Point::new(), vec![estimate(value)])],
             failures: Vec::new(),
             findings: Vec::new(),
             figures: Vec::new(),

@@ -11,11 +11,11 @@ use instrument::statistics::Interval;
 const CLIFF: f64 = 2.0;
 /// A cliff between places closer than this factor is known well enough to be drawn as a line.
 const CLOSE: f64 = 1.25;
-/// Between places farther apart than this factor nobody knows the way from one value to another.
+/// What lies between places farther apart than this factor is unknown.
 const FAR: f64 = 10.0;
-/// Between places farther apart than this factor an interval says nothing.
+/// Intervals at places farther apart than this factor say nothing about what lies between.
 const APART: f64 = 4.0;
-/// Values closer than this factor are one, wherever they are.
+/// Values that differ by less than this factor are the same, however far apart their places are.
 const SAME: f64 = 1.25;
 /// A value that grows with a larger power of the distance jumps.
 const STEEPEST: f64 = 1.25;

@@ -41,10 +41,8 @@ impl<'f> Matrix<'f> {
     /// begin at zero, so that noise does not look like a difference.
     pub(crate) fn new(figure: &'f Figure, kind: FigureScale) -> Self {
         let unit = figure.y.unit.unwrap_or(Unit::Count);
-        let points = figure.series.iter().flat_map(|series| &series.points);
-        let centres: Vec<f64> = points
-            .filter_map(|point| drawn_centre(&point.estimate))
-            .collect();
+        let centres = figure.points().filter_map(|it| drawn_centre(&it.estimate));
+        let centres: Vec<f64> = centres.collect();
         Self {
             rows: levels(figure),
             columns: &figure.series,

@@ -10,7 +10,7 @@ mod timeline;
 
 pub(crate) use bars::{Bar, Bars};
 pub(crate) use curves::{Curve, Curves, PlacedMark, Spot};
-pub(crate) use levels::{axis, levels, show_level};
+pub(crate) use levels::{levels, show_level};
 pub(crate) use matrix::{Cell, Matrix};
 pub(crate) use scale::{Scale, drawn_centre, is_wide};
 pub(crate) use ticks::{Tick, in_one_unit, ticks};

@@ -124,11 +124,10 @@ impl Scale {
 pub(crate) fn is_wide(figure: &Figure) -> bool {
     /// Values that span more than this factor are drawn on a logarithmic scale.
     const WIDE: f64 = 30.0;
-    let points = figure.series.iter().flat_map(|series| &series.points);
-    let sound = points.filter(|it| it.estimate.is_sound() && it.estimate.centre > 0.0);
-    let (low, high) = sound.fold((f64::INFINITY, 0.0_f64), |(low, high), it| {
-        (low.min(it.estimate.centre), high.max(it.estimate.centre))
-    });
+    let sound = figure.points().filter(|it| it.estimate.is_sound());
+    let positive = sound.map(|it| it.estimate.centre).filter(|it| *it > 0.0);
+    let ends = (f64::INFINITY, 0.0_f64);
+    let (low, high) = positive.fold(ends, |(low, high), it| (low.min(it), high.max(it)));
     high > WIDE * low
 }
 
@@ -170,11 +169,7 @@ mod tests {
 
     #[test]
     fn an_axis_of_counts_begins_with_the_smallest() {
-        let axis = |unit| FigureAxis {
-            title: "threads".into(),
-            unit: Some(unit),
-            scale: Linear,
-        };
+        let axis = |unit| FigureAxis::new("threads", Some(unit), Linear);
         let low = |unit| Scale::along(&axis(unit), &[2.0, 8.0]).low;
         assert_eq!((low(Unit::Count), low(Unit::Bytes)), (2.0, 0.0));
     }

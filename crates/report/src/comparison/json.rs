@@ -121,7 +121,7 @@ impl<'a> ComparisonJson<'a> {
             comparison,
             counts: comparison.counts(),
             groups: comparison.groups().into_iter().collect(),
-            excluded: comparison.excluded(),
+            excluded: Excluded::of(&comparison.rows),
             together: comparison.together(),
             values: comparison.rows.iter().map(ValueJson::new).collect(),
         }

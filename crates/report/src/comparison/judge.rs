@@ -150,8 +150,6 @@ impl<'a> Pair<'a> {
     }
 
     fn row(self, tests: Option<&Tests<'_>>, basis: Basis, margin: f64, is_alike: bool) -> Row<'a> {
-        let exponential =
-            |interval: Interval| Interval::new(interval.low.exp(), interval.high.exp());
         let sessions = self.a.merits.len().min(self.b.merits.len());
         let (verdict, remedy) = match tests {
             Some(tests) => tests.verdict(basis, sessions),
@@ -170,7 +168,7 @@ impl<'a> Pair<'a> {
         let by_tests = tests.and_then(|tests| tests.found.interval());
         Row {
             ratio: self.difference().map_or(f64::NAN, f64::exp),
-            interval: distance.or(by_tests).and_then(exponential),
+            interval: (distance.or(by_tests)).and_then(|ends| ends.map(f64::exp)),
             margin: margin.exp_m1(),
             adjusted_p: tests
                 .filter(|_| basis == Basis::Sessions)
@@ -228,10 +226,7 @@ impl Tests<'_> {
         if needed > MOST_SESSIONS as f64 || needed.is_nan() {
             return Remedy::AtTheMargin;
         }
-        Remedy::Sessions(
-            (needed.ceil() as usize)
-                .max(sessions + 1)
-                .max(LEAST_SESSIONS),
-        )
+        let least = LEAST_SESSIONS.max(sessions + 1);
+        Remedy::Sessions(least.max(needed.ceil() as usize))
     }
 }

@@ -120,16 +120,13 @@ impl<'a> Comparison<'a> {
     pub fn new(question: Question<'a>) -> Result<Self, NothingInCommon> {
         let clock = OneClock::of(&question);
         let matched = pair::matched(&question, clock.as_ref());
+        let Question { a, b, .. } = question;
         if matched.pairs.is_empty() {
-            let reason = absence::why_empty(&matched.refused, question.a, question.b);
-            return Err(absence::nothing(
-                &question.a.label,
-                &question.b.label,
-                &reason,
-            ));
+            let reason = absence::why_empty(&matched.refused, a, b);
+            return Err(absence::nothing(&a.label, &b.label, &reason));
         }
         let basis = judge::basis(&question);
-        let conditions = Conditions::of(question.a, question.b);
+        let conditions = Conditions::of(a, b);
         let is_alike = conditions.reasons.is_empty();
         let judged = |clock: Option<(&OneClock, f64)>| {
             let pairs = matched.pairs.iter().cloned();
@@ -142,7 +139,7 @@ impl<'a> Comparison<'a> {
             let before = std::mem::replace(&mut rows, one_clock::agreed(least, most));
             clock.text(&before, &rows)
         });
-        let facts = circumstances(question.a, question.b);
+        let facts = circumstances(a, b);
         Ok(Self {
             basis,
             remarks: remarks::remarks(&question, basis, &rows, &conditions, &facts, by_clock),
@@ -169,11 +166,6 @@ impl<'a> Comparison<'a> {
             .collect()
     }
 
-    /// The differences that the intervals exclude; `None` without intervals.
-    pub fn excluded(&self) -> Option<Excluded> {
-        Excluded::of(&self.rows)
-    }
-
     /// The metrics whose values moved together, the largest move first; none where the sides are not
     /// comparable, since all values of a metric move with a condition.
     pub fn together(&self) -> Vec<Together> {
@@ -187,7 +179,7 @@ impl<'a> Comparison<'a> {
     pub fn statements(&self) -> Vec<String> {
         let mut statements = whole::by_experiment(&self.rows);
         statements.extend(whole::remedies(&self.rows));
-        statements.extend(self.excluded().map(|excluded| excluded.text()));
+        statements.extend(Excluded::of(&self.rows).map(|excluded| excluded.text()));
         let together = self.together();
         let (foremost, rest) = together.split_at(together.len().min(FOREMOST));
         statements.extend(foremost.iter().map(Together::text));

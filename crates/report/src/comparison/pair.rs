@@ -42,13 +42,14 @@ pub(super) struct Pair<'a> {
 }
 
 /// The values found on both sides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Matched<'a> {
     pub pairs: Vec<Pair<'a>>,
     pub refused: Vec<Refusal>,
     pub unmatched: BTreeMap<String, [usize; 2]>,
 }
 
+/// An experiment, a point and a metric.
 type Key<'a> = (&'a str, &'a Point, &'a str);
 
 /// A metric at a point on one side: the values of its sessions, or why they have none.
@@ -66,6 +67,7 @@ pub(super) struct Entry<'a> {
 }
 
 /// The values of one side, in the order of its first session.
+#[derive(Default)]
 pub(super) struct Values<'a> {
     order: Vec<Key<'a>>,
     entries: HashMap<Key<'a>, Entry<'a>>,
@@ -81,11 +83,7 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
     let mut first = Values::of(a, &clocks[0]);
     let mut second = Values::of(b, &clocks[1]);
     let mut baseline = baseline.map(|side| Values::of(side, &clocks[2]));
-    let mut matched = Matched {
-        pairs: Vec::new(),
-        refused: Vec::new(),
-        unmatched: BTreeMap::new(),
-    };
+    let mut matched = Matched::default();
     for key in std::mem::take(&mut first.order) {
         let Some(ours) = first.entries.remove(&key) else {
             continue;
@@ -137,8 +135,8 @@ pub(super) fn matched<'a>(question: &Question<'a>, clock: Option<&OneClock>) -> 
 }
 
 impl Pair<'_> {
-    /// Without sessions in a bad mode. With a clock the values are brought to it before; costs whose sessions do
-    /// not show how they grow with the duration of a cycle grow by the slope next to it.
+    /// The pair without sessions in a bad mode. With a clock, the values are first brought to it: by the growth with
+    /// the duration of a cycle that the sessions show, or else by the slope next to the clock.
     pub fn prepared(mut self, clock: Option<(&OneClock, f64)>) -> Self {
         if let Some((clock, unknown_slope)) = clock {
             let sides = [&mut self.a, &mut self.b, &mut self.baseline];
@@ -254,14 +252,10 @@ impl<'a> Values<'a> {
 
     /// The values of `side`, whose sessions ran at `clocks_hz`, if they are known.
     pub(super) fn of(side: &'a Side, clocks_hz: &[f64]) -> Self {
-        let mut values = Self {
-            order: Vec::new(),
-            entries: HashMap::new(),
-            systems: Vec::new(),
-        };
+        let mut values = Self::default();
         for (index, run) in side.runs.iter().enumerate() {
             let at_hz = clocks_hz.get(index).copied();
-            // Published numbers go by the names of this program, whatever their system.
+            // Published numbers have the names of this program, whatever system they are from.
             let system = run.environment.system();
             let system = system.filter(|_| !run.header.is_reported());
             let new = system.filter(|system| !values.systems.contains(system));
@@ -306,7 +300,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Calls `take` with each estimate of an experiment by a metric of which more is better or worse: its point, its
+/// Calls `take` with each estimate of an experiment, but for facts that are neither good nor bad: its point, its
 /// metric, the estimate, and true if a warning concerns it.
 pub(crate) fn each_value<'r>(
     record: &'r ExperimentRecord,

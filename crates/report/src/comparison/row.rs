@@ -183,16 +183,13 @@ impl<'a> Row<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Row, Verdict};
-    use instrument::experiment::{Definition, Metric};
+    use crate::made_up::definition;
     use instrument::point::Point;
     use instrument::statistics::Interval;
 
     #[test]
     fn certain_differences_come_first_and_undecided_values_that_are_not_known_last() {
-        let definition = Definition {
-            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
-            ..Definition::default()
-        };
+        let definition = definition("process.made_up");
         let point = Point::new();
         let ordered = |verdict| {
             let intervals = [

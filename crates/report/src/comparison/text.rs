@@ -58,8 +58,7 @@ impl Row<'_> {
 
     /// An interval as wide as the ratio is uncertain: it limits the digits of a value.
     fn spread(&self, value: &Value) -> Option<Interval> {
-        let interval = self.interval?;
-        let (low, high) = (interval.low / self.ratio, interval.high / self.ratio);
-        Interval::new(value.centre * low, value.centre * high)
+        self.interval?
+            .map(|ratio| value.centre * (ratio / self.ratio))
     }
 }

@@ -197,17 +197,10 @@ mod tests {
     use super::super::Row;
     use super::{Excluded, Together, by_experiment, remedies};
     use crate::comparison::{Remedy, Verdict};
-    use instrument::experiment::{Definition, Metric};
+    use crate::made_up;
+    use instrument::experiment::Definition;
     use instrument::point::Point;
     use instrument::statistics::Interval;
-
-    fn definition() -> Definition {
-        Definition {
-            id: "process.made_up".into(),
-            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
-            ..Definition::default()
-        }
-    }
 
     fn rows<'a>(definition: &'a Definition, point: &'a Point, ratios: &[f64]) -> Vec<Row<'a>> {
         let row = |ratio: &f64| Row::made_up(definition, point, *ratio);
@@ -216,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_widest_ends_of_the_intervals_are_what_is_excluded() {
-        let (definition, point) = (definition(), Point::new());
+        let (definition, point) = (made_up::definition("process.made_up"), Point::new());
         let mut rows = rows(&definition, &point, &[1.0, 1.0, 0.9]);
         let excluded = Excluded::of(&rows).unwrap();
         assert_eq!((excluded.values, excluded.within), (3, 2));
@@ -238,7 +231,7 @@ mod tests {
 
     #[test]
     fn remedies_count_the_values_that_each_decides() {
-        let (definition, point) = (definition(), Point::new());
+        let (definition, point) = (made_up::definition("process.made_up"), Point::new());
         let mut rows = rows(&definition, &point, &[1.0; 4]);
         assert_eq!(remedies(&rows), None);
         let open = [Remedy::Sessions(4), Remedy::Spread, Remedy::Sessions(9)];
@@ -256,11 +249,8 @@ mod tests {
 
     #[test]
     fn experiments_with_changes_come_first_with_their_medians() {
-        let (definition, point) = (definition(), Point::new());
-        let still = Definition {
-            id: "process.still".into(),
-            ..definition.clone()
-        };
+        let (definition, point) = (made_up::definition("process.made_up"), Point::new());
+        let still = made_up::definition("process.still");
         let mut rows = rows(&definition, &point, &[1.5, 1.7, 0.8, 1.0]);
         rows.push(Row::made_up(&still, &point, 1.0));
         assert_eq!(by_experiment(&rows), [""; 0]);
@@ -282,7 +272,7 @@ mod tests {
 
     #[test]
     fn values_move_together_where_most_go_the_same_way() {
-        let (definition, point) = (definition(), Point::new());
+        let (definition, point) = (made_up::definition("process.made_up"), Point::new());
         let moved = Together::of(&rows(&definition, &point, &[0.9, 0.92, 0.91, 1.0]));
         assert_eq!((moved[0].moved, moved[0].values), (3, 4));
         assert!(moved[0].text().contains("3 of 4 values of process.made_up"));

@@ -130,14 +130,8 @@ impl Text {
     }
 }
 
-impl From<&str> for Piece {
-    fn from(words: &str) -> Self {
-        Self::toned(Tone::Plain, words)
-    }
-}
-
-impl From<String> for Piece {
-    fn from(words: String) -> Self {
+impl<W: Into<String>> From<W> for Piece {
+    fn from(words: W) -> Self {
         Self::toned(Tone::Plain, words)
     }
 }

@@ -17,19 +17,11 @@ pub fn openmetrics(analysis: &Analysis<'_>) -> String {
     for experiment in &analysis.experiments {
         let definition = experiment.definition;
         for (point, metric, estimate) in experiment.sound() {
-            let ends = estimate.interval;
+            let (low, high) = estimate.interval.map(|ends| (ends.low, ends.high)).unzip();
             let parts = [
                 ("", "", Some(estimate.centre)),
-                (
-                    "_interval_low",
-                    ", lower end of the 95 % interval",
-                    ends.map(|ends| ends.low),
-                ),
-                (
-                    "_interval_high",
-                    ", upper end of the 95 % interval",
-                    ends.map(|ends| ends.high),
-                ),
+                ("_interval_low", ", lower end of the 95 % interval", low),
+                ("_interval_high", ", upper end of the 95 % interval", high),
             ];
             for (suffix, words, value) in parts {
                 let Some(value) = value else { continue };

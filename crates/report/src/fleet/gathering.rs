@@ -1,11 +1,13 @@
 //! Gathers the values of many runs by node.
 
-use super::reading::{Cell, Key, Meaning, Reading, RunValue};
+use super::reading::{Cell, Key, Meaning, Reading};
 use crate::comparison::Refusal;
+use crate::lists::by_key;
 use instrument::experiment::Definition;
 use instrument::statistics::moderation::{Variance, sum};
 use instrument::statistics::peers::{FEWEST_NODES, Observation};
 use instrument::statistics::summary::mean;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Gathers runs one by one. The result does not depend on their order.
@@ -13,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Gathering {
     /// By id, with the version of oscope that wrote it.
     pub(super) definitions: HashMap<String, (String, Definition)>,
-    pub(super) values: BTreeMap<Key, Vec<Group>>,
+    pub(super) values: BTreeMap<Key, Vec<Session>>,
     /// By name.
     pub(super) nodes: BTreeMap<String, Sessions>,
     /// Nodes with runs either now or before, if changes are judged.
@@ -36,17 +38,11 @@ pub(super) struct Sessions {
     pub before: Option<Vec<Reading>>,
 }
 
-/// The values of one meaning.
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub meaning: Meaning,
-    pub values: Vec<Session>,
-}
-
 /// The value of one run; the reason if there is none.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     pub node: String,
+    pub meaning: Meaning,
     pub found: Result<Cell, String>,
 }
 
@@ -71,7 +67,11 @@ impl Gathering {
         self.runs.insert(reading.run.clone(), node.to_owned());
         self.unknown += reading.unknown;
         for value in std::mem::take(&mut reading.values) {
-            self.take(node, value);
+            self.values.entry(value.key).or_default().push(Session {
+                node: node.to_owned(),
+                meaning: value.meaning,
+                found: value.found,
+            });
         }
         for definition in std::mem::take(&mut reading.definitions) {
             let known = self.definitions.get(&definition.id);
@@ -85,27 +85,12 @@ impl Gathering {
         sessions.readings.push(reading);
     }
 
-    fn take(&mut self, node: &str, value: RunValue) {
-        let groups = self.values.entry(value.key).or_default();
-        let session = Session {
-            node: node.to_owned(),
-            found: value.found,
-        };
-        match groups.iter_mut().find(|it| it.meaning == value.meaning) {
-            Some(group) => group.values.push(session),
-            None => groups.push(Group {
-                meaning: value.meaning,
-                values: vec![session],
-            }),
-        }
-    }
-
     /// The values that enough nodes have, and those that cannot be compared.
     pub(super) fn columns(&mut self) -> (Vec<Column>, Vec<Refusal>) {
         let places = self.nodes.keys().cloned().zip(0..).collect();
         let (mut refused, mut columns) = (Vec::new(), Vec::new());
-        for (key, groups) in std::mem::take(&mut self.values) {
-            columns.extend(column(key, groups, &places, &mut refused));
+        for (key, values) in std::mem::take(&mut self.values) {
+            columns.extend(column(key, values, &places, &mut refused));
         }
         (columns, refused)
     }
@@ -114,25 +99,23 @@ impl Gathering {
 /// The values of most nodes' meaning; `None` if too few nodes have one.
 fn column(
     key: Key,
-    mut groups: Vec<Group>,
+    values: Vec<Session>,
     places: &HashMap<String, usize>,
     refused: &mut Vec<Refusal>,
 ) -> Option<Column> {
+    let mut groups = by_key(values.into_iter().map(|it| (it.meaning, it)));
     // The most common meaning; of equally common ones the newest.
-    groups.sort_by(|a, b| {
-        let more = b.values.len().cmp(&a.values.len());
-        more.then_with(|| b.meaning.version.cmp(&a.meaning.version))
-    });
+    groups.sort_by_key(|(meaning, values)| Reverse((values.len(), meaning.version)));
     let mut groups = groups.into_iter();
-    let Group { meaning, values } = groups.next()?;
-    for other in groups {
-        for _ in &other.values {
-            let reason = other.meaning.obstacle(meaning);
+    let (meaning, values) = groups.next().unzip();
+    for (other, values) in groups {
+        for _ in values {
+            let reason = other.obstacle(meaning?);
             Refusal::count(refused, &key.experiment, &key.metric, reason);
         }
     }
     let mut sessions: Vec<Vec<Cell>> = vec![Vec::new(); places.len()];
-    for value in values {
+    for value in values.into_iter().flatten() {
         match (value.found, places.get(&value.node)) {
             (Ok(found), Some(place)) => sessions[*place].push(found),
             (Err(reason), _) => Refusal::count(refused, &key.experiment, &key.metric, reason),
@@ -148,7 +131,7 @@ fn column(
     }
     Some(Column {
         key,
-        meaning,
+        meaning: meaning?,
         nodes,
     })
 }

@@ -18,7 +18,21 @@ pub fn schema() -> Schema {
 
 /// The judged fleet.
 pub fn json(fleet: &Fleet) -> serde_json::Value {
-    crate::json::value(&FleetJson::new(fleet))
+    crate::json::value(&FleetJson {
+        format: FORMAT,
+        counts: Counts {
+            slower: fleet.count(Standing::Slower),
+            faster: fleet.count(Standing::Faster),
+            alike: fleet.count(Standing::Alike),
+        },
+        margin: fleet.margin,
+        since: fleet.is_since,
+        values: fleet.values,
+        remarks: fleet.caveats(),
+        nodes: fleet.nodes.iter().map(NodeJson::new).collect(),
+        refused: &fleet.refused,
+        second: fleet.second.as_ref(),
+    })
 }
 
 /// A fleet of nodes, judged by oscope against each other.
@@ -79,27 +93,6 @@ struct NodeJson<'a> {
     /// Its values that differ by themselves, the largest difference first; empty for a node that is
     /// not known to differ.
     differing: &'a [Value],
-}
-
-impl<'a> FleetJson<'a> {
-    fn new(fleet: &'a Fleet) -> Self {
-        let nodes = fleet.nodes.iter();
-        Self {
-            format: FORMAT,
-            counts: Counts {
-                slower: fleet.count(Standing::Slower),
-                faster: fleet.count(Standing::Faster),
-                alike: fleet.count(Standing::Alike),
-            },
-            margin: fleet.margin,
-            since: fleet.is_since,
-            values: fleet.values,
-            remarks: fleet.caveats(),
-            nodes: nodes.map(NodeJson::new).collect(),
-            refused: &fleet.refused,
-            second: fleet.second.as_ref(),
-        }
-    }
 }
 
 impl<'a> NodeJson<'a> {

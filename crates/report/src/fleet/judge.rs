@@ -151,8 +151,7 @@ impl Tested {
     }
 
     pub(crate) fn interval(&self) -> Option<Interval> {
-        let ends = self.found.interval()?;
-        Interval::new(ends.low.exp(), ends.high.exp())
+        self.found.interval()?.map(f64::exp)
     }
 
     /// The verdict at this false discovery rate.

@@ -24,7 +24,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A second measurement. What it does not confirm is in no verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Second {
     /// The nodes with which the named ones were measured again.
     pub healthy: Vec<String>,
@@ -115,14 +115,12 @@ pub fn settled(first: &Fleet, request: &Request, answers: &Answers, together: Fl
             }
         }
     }
-    with_verdicts(
-        together,
-        Second {
-            healthy: request.healthy.clone(),
-            experiments: request.experiments.clone(),
-            alarms,
-        },
-    )
+    let second = Second {
+        healthy: request.healthy.clone(),
+        experiments: request.experiments.clone(),
+        alarms,
+    };
+    with_verdicts(together, second)
 }
 
 /// The first judgement where nobody could measure again, for this reason.
@@ -139,9 +137,8 @@ pub fn unmeasured(first: Fleet, reason: &str) -> Fleet {
         })
     });
     let second = Second {
-        healthy: Vec::new(),
-        experiments: Vec::new(),
         alarms: alarms.collect(),
+        ..Second::default()
     };
     with_verdicts(first, second)
 }

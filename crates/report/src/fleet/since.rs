@@ -4,8 +4,9 @@
 //! So changes are judged as values are, against their median over the nodes. What all nodes share is a remark.
 
 use super::Unjudged;
-use super::gathering::{Gathering, Group, Session, of_node};
+use super::gathering::{Gathering, Session, of_node};
 use super::reading::Cell;
+use crate::lists::by_key;
 use instrument::statistics::moderation::sum;
 use instrument::statistics::peers::Observation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,45 +32,39 @@ impl Gathering {
             node.before = Some(earlier.map_or_else(Vec::new, |it| it.readings));
         }
         self.nodes.retain(|name, _| then.contains(name));
-        for (key, groups) in &mut self.values {
-            let mut earlier = before.values.remove(key).unwrap_or_default();
-            for group in groups {
-                let place = earlier.iter().position(|it| it.meaning == group.meaning);
-                let earlier = place.map(|place| earlier.swap_remove(place).values);
-                group.values = changes(group, earlier.unwrap_or_default());
-            }
+        for (key, values) in &mut self.values {
+            let earlier = before.values.remove(key).unwrap_or_default();
+            *values = changes([std::mem::take(values), earlier]);
         }
         Ok(self)
     }
 }
 
-/// The change of each node's value in `group`; a node without an earlier one has the reason.
-fn changes(group: &mut Group, earlier: Vec<Session>) -> Vec<Session> {
-    let mut nodes: BTreeMap<String, [Vec<Session>; 2]> = BTreeMap::new();
-    let now = std::mem::take(&mut group.values);
-    for (side, sessions) in [now, earlier].into_iter().enumerate() {
-        for session in sessions {
-            nodes.entry(session.node.clone()).or_default()[side].push(session);
-        }
-    }
-    let nodes = nodes.into_iter();
-    let changes = nodes.filter_map(|(node, [now, before])| {
-        let now = found(now)?;
-        let found = found(before).map_or_else(
-            || Err("not measured in the same way before".to_owned()),
-            |before| Ok(change(now, before)),
-        );
-        Some(Session { node, found })
+/// The change of each node's value from the second of the sides, the earlier one, to the first; a node without an
+/// earlier value of the same meaning has the reason.
+fn changes(sides: [Vec<Session>; 2]) -> Vec<Session> {
+    let sides = sides.into_iter().enumerate();
+    let sessions = sides.flat_map(|(side, sessions)| {
+        let sessions = sessions.into_iter();
+        sessions.map(move |it| (it.meaning, (side, it)))
     });
-    changes.collect()
-}
-
-/// The value of a node from those of its sessions that have one.
-fn found(sessions: Vec<Session>) -> Option<Cell> {
-    let found = sessions
-        .into_iter()
-        .filter_map(|session| session.found.ok());
-    of_node(found.collect())
+    let mut changes = Vec::new();
+    for (meaning, sessions) in by_key(sessions) {
+        let mut nodes: BTreeMap<String, [Vec<Cell>; 2]> = BTreeMap::new();
+        for (side, session) in sessions {
+            nodes.entry(session.node).or_default()[side].extend(session.found);
+        }
+        changes.extend(nodes.into_iter().filter_map(|(node, [now, before])| {
+            let now = of_node(now)?;
+            let found = of_node(before).map(|before| change(now, before));
+            Some(Session {
+                node,
+                meaning,
+                found: found.ok_or_else(|| "not measured in the same way before".to_owned()),
+            })
+        }));
+    }
+    changes
 }
 
 fn change(now: Cell, before: Cell) -> Cell {

@@ -4,8 +4,9 @@ use super::reading::{Cell, Key, Meaning, RunValue};
 use super::{Fleet, Gathering, Node, Reading, Standing, Unjudged, json};
 use crate::Surroundings;
 use crate::comparison::Circumstance;
+use crate::made_up;
 use instrument::component::Component;
-use instrument::experiment::{Better, Definition, Metric};
+use instrument::experiment::Better;
 use instrument::plan::Profile;
 use instrument::point::{Choice, Point};
 use instrument::quantity::Unit;
@@ -41,7 +42,7 @@ pub(super) fn reading(
                     component,
                     experiment: format!("made.{}", component.name()),
                     point: Point::new().with("size", index),
-                    metric: "cost".into(),
+                    metric: "time".into(),
                 },
                 meaning: meaning(1),
                 found: Ok(Cell {
@@ -58,11 +59,7 @@ pub(super) fn reading(
             });
         }
     }
-    let definition = |component: Component| Definition {
-        id: format!("made.{}", component.name()),
-        metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
-        ..Definition::default()
-    };
+    let definition = |it: Component| made_up::definition(&format!("made.{}", it.name()));
     Reading {
         run: format!("run of {name}"),
         machine: format!("machine of {name}"),

@@ -1,47 +1,29 @@
 //! A judged fleet in words.
 
-use super::{Fleet, Node, Standing, Value};
+use super::{Fleet, Node, Standing};
 use crate::comparison::Refusal;
 use crate::lists::counts;
-use crate::show;
 use crate::show::words::{FASTER, SLOWER};
 use instrument::point::Choice;
 
-/// What a node and those that it is compared with are called.
-#[derive(Clone, Copy, Debug)]
-pub struct Words {
-    /// A node that does not differ.
-    pub alike: &'static str,
-    /// The side of the node.
-    pub here: &'static str,
-    /// The side that it is compared with.
-    pub elsewhere: &'static str,
-}
-
 impl Fleet {
-    /// The words for nodes compared with each other, or with themselves before.
-    pub fn words(&self) -> Words {
+    /// What a node that does not differ is called, its own side, and the side that it is compared with: the other nodes,
+    /// or itself before.
+    pub fn words(&self) -> [&'static str; 3] {
         if self.is_since {
-            Words {
-                alike: "unchanged",
-                here: "now",
-                elsewhere: "before",
-            }
+            ["unchanged", "now", "before"]
         } else {
-            Words {
-                alike: "healthy",
-                here: "here",
-                elsewhere: "elsewhere",
-            }
+            ["healthy", "here", "elsewhere"]
         }
     }
 
     /// Counts of the nodes: `12 nodes: 1 slower, 11 healthy`.
     pub fn headline(&self) -> String {
+        let [alike, ..] = self.words();
         let counts = counts([
             (self.count(Standing::Slower), SLOWER.text),
             (self.count(Standing::Faster), FASTER.text),
-            (self.count(Standing::Alike), self.words().alike),
+            (self.count(Standing::Alike), alike),
         ]);
         let since = if self.is_since {
             " since the earlier runs"
@@ -61,12 +43,5 @@ impl Fleet {
     /// The values that could not be compared, one sentence for each reason.
     pub fn left_out(&self) -> Vec<String> {
         self.refused.iter().map(Refusal::text).collect()
-    }
-}
-
-impl Value {
-    /// One of its two values with its unit.
-    pub fn show(&self, value: f64) -> String {
-        show::value(self.unit, value, None)
     }
 }

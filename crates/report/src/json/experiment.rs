@@ -1,23 +1,20 @@
 //! An experiment: the values at each of its points.
 
 use crate::{ExperimentAnalysis, show};
-use instrument::experiment::{Isolation, Metric};
+use instrument::experiment::Definition;
 use instrument::noise::Warning;
-use instrument::point::{Axis, Level, Point};
+use instrument::point::{Level, Point};
 use instrument::results::{Estimate, PointResult};
 use record::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// An experiment and the values at each of its points.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ExperimentJson<'a> {
-    id: &'a str,
-    title: &'a str,
-    question: &'a str,
-    isolation: Isolation,
-    axes: &'a [Axis],
-    metrics: &'a [Metric],
+    #[serde(flatten)]
+    definition: &'a Definition,
     /// The reason if it could not run at all.
     skipped: Option<&'a str>,
     points: Vec<PointJson<'a>>,
@@ -26,23 +23,15 @@ pub(super) struct ExperimentJson<'a> {
 
 impl<'a> ExperimentJson<'a> {
     pub(super) fn new(experiment: &'a ExperimentAnalysis) -> Self {
-        let definition = experiment.definition;
         let failure = |(point, failure): &(&'a Point, Failure<'a>)| FailureJson {
             levels: point.levels().collect(),
             reason: failure.reason(),
         };
         Self {
-            id: &definition.id,
-            title: &definition.title,
-            question: &definition.question,
-            isolation: definition.isolation,
-            axes: &definition.axes,
-            metrics: &definition.metrics,
+            definition: experiment.definition,
             skipped: experiment.skipped,
-            points: experiment
-                .points
-                .iter()
-                .map(|point| PointJson::new(experiment, point))
+            points: (experiment.points.iter())
+                .map(|point| PointJson::new(experiment.definition, point))
                 .collect(),
             failures: experiment.failures.iter().map(failure).collect(),
         }
@@ -86,7 +75,7 @@ struct FailureJson<'a> {
 }
 
 impl<'a> PointJson<'a> {
-    fn new(experiment: &ExperimentAnalysis, point: &'a PointResult) -> Self {
+    fn new(definition: &Definition, point: &'a PointResult) -> Self {
         let estimate = |estimate: &'a Estimate| EstimateJson {
             estimate,
             vague: show::is_vague(estimate),
@@ -94,7 +83,7 @@ impl<'a> PointJson<'a> {
         };
         let warning = |warning: &'a Warning| WarningJson {
             warning,
-            text: show::warning(experiment.definition, warning),
+            text: show::warning(definition, warning),
             advice: warning.advice(),
         };
         Self {

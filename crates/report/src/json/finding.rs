@@ -1,7 +1,7 @@
 //! Findings and claims: sentences for readers, numbers for programs.
 
 use crate::{Analysis, ExperimentAnalysis, show};
-use instrument::claim::Ruling;
+use instrument::claim::{Claim, Judgement, Ruling};
 use instrument::finding::{Finding, Grade, Trust};
 use instrument::quantity::Quantity;
 use schemars::JsonSchema;
@@ -75,7 +75,7 @@ impl<'a> TrustJson<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct ClaimJson<'a> {
+pub(crate) struct ClaimJson<'a> {
     /// The name of the claim, the same in every version.
     key: &'a str,
     /// The statement.
@@ -91,11 +91,9 @@ pub(super) struct ClaimJson<'a> {
     numbers: BTreeMap<&'a str, NumberJson>,
 }
 
-/// All claims with their rulings.
-pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
-    let claims = analysis.claims.iter();
-    claims
-        .map(|(claim, judgement)| ClaimJson {
+impl<'a> ClaimJson<'a> {
+    pub(crate) fn new(claim: &'a Claim, judgement: &'a Judgement) -> Self {
+        Self {
             key: claim.key,
             says: claim.says,
             source: claim.source,
@@ -103,7 +101,15 @@ pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
             ruling: judgement.ruling,
             because: show::sentence(&judgement.because),
             numbers: numbers(&judgement.because),
-        })
+        }
+    }
+}
+
+/// All claims with their rulings.
+pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
+    let claims = analysis.claims.iter();
+    claims
+        .map(|(it, judged)| ClaimJson::new(it, judged))
         .collect()
 }
 

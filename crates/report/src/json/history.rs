@@ -1,10 +1,13 @@
-//! Histories: a metric over the runs of a machine.
+//! Histories: a metric over the runs of a machine, and the changes in all metrics.
 
 use super::FORMAT;
+use crate::changes::Changes;
+use crate::comparison::FALSE_DISCOVERY_RATE;
 use crate::history::{Entry, History};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
+use instrument::statistics::changes::LEAST;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +17,30 @@ use std::collections::BTreeMap;
 pub fn histories(histories: &[History]) -> Value {
     let all: Vec<HistoryJson<'_>> = histories.iter().map(HistoryJson::new).collect();
     super::value(&all)
+}
+
+/// The changes, the newest first, by run number.
+pub fn changes(changes: &Changes, damaged: usize) -> Value {
+    super::value(&ChangesJson {
+        format: FORMAT,
+        changes,
+        least_runs: LEAST,
+        damaged,
+        false_discovery_rate: FALSE_DISCOVERY_RATE,
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ChangesJson<'a> {
+    format: u32,
+    #[serde(flatten)]
+    changes: &'a Changes,
+    /// A value needs this many runs.
+    least_runs: usize,
+    /// Number of runs left out because they do not match their checksums.
+    damaged: usize,
+    /// The share of the changed values that may be false alarms, on average.
+    false_discovery_rate: f64,
 }
 
 #[derive(Serialize, JsonSchema)]

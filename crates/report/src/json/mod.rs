@@ -7,20 +7,17 @@
 //! The schemas are in `schema/` of this crate; `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report
 //! --test schemas` regenerates them.
 
-mod changes;
 mod experiment;
 mod finding;
 mod history;
 
-pub use changes::changes;
-
 use crate::machines::{Located, Unusual};
 use crate::{Analysis, Surroundings, Verdict};
-use changes::ChangesJson;
 use experiment::ExperimentJson;
-use finding::{ClaimJson, FindingJson, claim_list};
-use history::HistoryJson;
-pub use history::histories;
+pub(crate) use finding::ClaimJson;
+use finding::{FindingJson, claim_list};
+use history::{ChangesJson, HistoryJson};
+pub use history::{changes, histories};
 
 use instrument::clock::Calibration;
 use instrument::experiment::Definition;

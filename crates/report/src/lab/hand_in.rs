@@ -1,6 +1,7 @@
 //! A hand-in: predictions with measurements and reports, for people and as a document that others read.
 
 use super::{Answers, Found, Lab, Prediction, Question, Sides};
+use crate::format::{self, Unreadable};
 use crate::lists::joined;
 use crate::show;
 use instrument::quantity::Unit;
@@ -94,23 +95,28 @@ pub struct Reported {
     pub says: String,
 }
 
-/// The reason why a document is no hand-in.
-#[derive(Debug, thiserror::Error)]
-pub enum HandInError {
-    /// It is no hand-in at all.
-    #[error("this is no hand-in of `oscope lab start`: {0}")]
-    Json(#[from] serde_json::Error),
-    /// It was written by a newer oscope.
-    #[error("format {0} of hand-ins is not known to this version of oscope")]
-    Format(u32),
-}
-
 impl HandIn {
     /// The hand-in of these answers. Questions without a prediction are left out.
     pub fn new(lab: &Lab, answers: &Answers, sides: &Sides<'_>, student: Student) -> Self {
         let answered = lab.questions.iter().filter_map(|question| {
             let prediction = answers.predictions.get(question.key.as_str())?;
-            Some(Answered::new(question, prediction, answers, sides))
+            let measured = sides.answer(question);
+            let near = if question.measured.is_place() {
+                NEAR_PLACE
+            } else {
+                NEAR
+            };
+            Some(Answered {
+                key: question.key.clone(),
+                asks: question.asks.clone(),
+                unit: question.measured.unit(),
+                outcome: compared(prediction, &measured, near),
+                prediction: prediction.clone(),
+                measured,
+                reported: reported(question, sides.are_two()),
+                why_asked: question.why.clone(),
+                why: answers.reasons.get(question.key.as_str()).cloned(),
+            })
         });
         Self {
             format: FORMAT,
@@ -122,24 +128,12 @@ impl HandIn {
         }
     }
 
-    /// Reads the document that [`HandIn::to_json`] writes.
+    /// Reads a hand-in that was written as JSON.
     ///
     /// # Errors
-    /// [`HandInError`] if it is none.
-    pub fn read(text: &str) -> Result<Self, HandInError> {
-        let hand_in: Self = serde_json::from_str(text)?;
-        if hand_in.format > FORMAT {
-            return Err(HandInError::Format(hand_in.format));
-        }
-        Ok(hand_in)
-    }
-
-    /// The document.
-    ///
-    /// # Errors
-    /// None is known.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+    /// If it is none, or one of an unknown version.
+    pub fn read(text: &str) -> Result<Self, Unreadable> {
+        format::read(text, "hand-in of `oscope lab start`", FORMAT)
     }
 
     /// Number of right predictions, and of those that can be judged.
@@ -154,41 +148,6 @@ impl HandIn {
 }
 
 impl Answered {
-    fn new(
-        question: &Question,
-        prediction: &Prediction,
-        answers: &Answers,
-        sides: &Sides<'_>,
-    ) -> Self {
-        let measured = sides.answer(question);
-        let near = if question.measured.is_place() {
-            NEAR_PLACE
-        } else {
-            NEAR
-        };
-        Self {
-            key: question.key.clone(),
-            asks: question.asks.clone(),
-            unit: question.measured.unit(),
-            outcome: compared(prediction, &measured, near),
-            prediction: prediction.clone(),
-            measured,
-            reported: reported(question, sides.are_two()),
-            why_asked: question.why.clone(),
-            why: answers.reasons.get(question.key.as_str()).cloned(),
-        }
-    }
-
-    /// The prediction as text.
-    pub fn predicted(&self) -> String {
-        self.prediction.show(self.unit)
-    }
-
-    /// The measurement as text.
-    pub fn found(&self) -> String {
-        self.measured.show()
-    }
-
     /// The outcome as text, with the factor of a number.
     pub fn verdict(&self) -> String {
         let factor = match (&self.prediction, &self.measured) {

@@ -4,7 +4,6 @@ use super::{Candidate, Measure, Question};
 use crate::reproduce::{Here, Measurements, Missing, Query};
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::Results;
-use instrument::statistics::Interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +45,8 @@ impl<'a> Sides<'a> {
     /// The results of one system, the newest first; `first` has those of another to compare with.
     pub fn new(here: &'a [Results<'a>], first: Option<&'a [Results<'a>]>) -> Self {
         Self {
-            here: Measurements::new(here),
-            first: first.map(Measurements::new),
+            here: Measurements::new(here, &[]),
+            first: first.map(|first| Measurements::new(first, &[])),
         }
     }
 
@@ -70,7 +69,10 @@ impl<'a> Sides<'a> {
                         let ratio = here.quantity.over(first.value(query)?.quantity);
                         ratio.ok_or_else(Missing::ratio)
                     }
-                    (None, Some((_, figure))) => Ok(scaled(here.quantity, figure.value())),
+                    (None, Some((_, figure))) => {
+                        let ratio = here.quantity.times(1.0 / figure.value());
+                        Ok(ratio.in_unit(Unit::Ratio))
+                    }
                     (None, None) => Err(Missing::because("nothing was printed")),
                 }
             }),
@@ -124,14 +126,4 @@ impl<'a> Sides<'a> {
 
 fn over(one: &Here<'_>, other: &Here<'_>) -> Result<Quantity, Missing> {
     one.over(other).ok_or_else(Missing::ratio)
-}
-
-/// `quantity` over an exact number, which a report prints.
-fn scaled(quantity: Quantity, by: f64) -> Quantity {
-    let ends = quantity.interval;
-    Quantity {
-        value: quantity.value / by,
-        interval: ends.and_then(|ends| Interval::new(ends.low / by, ends.high / by)),
-        unit: Unit::Ratio,
-    }
 }

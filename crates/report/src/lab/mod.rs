@@ -9,7 +9,7 @@ mod prediction;
 
 pub use answer::{Answers, AnswersError, hint, template};
 pub use class::{Class, ClassQuestion, ClassRow};
-pub use hand_in::{Accuracy, Answered, HandIn, HandInError, Reported, Student};
+pub use hand_in::{Accuracy, Answered, HandIn, Reported, Student};
 pub use labs::{Candidate, Lab, Measure, PrintedFigure, Question, Step, find, labs};
 pub use measured::{Found, Rival, Sides};
 pub use prediction::Prediction;

@@ -2,9 +2,7 @@
 
 use super::{Measure, Question};
 use crate::show;
-use instrument::quantity::{
-    Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, ParseQuantityError, Unit,
-};
+use instrument::quantity::Unit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,18 +23,13 @@ impl Prediction {
         let Some(unit) = question.measured.unit() else {
             return choice(&question.measured, text);
         };
-        let has_dimension = !matches!(unit, Unit::Count | Unit::Ratio | Unit::Share);
-        if has_dimension && text.parse::<f64>().is_ok() {
-            let example = example(&question.measured);
-            return Err(format!("'{text}' has no unit: give {example}"));
-        }
-        let reason = |error: ParseQuantityError| error.to_string();
-        let number = match unit {
-            Unit::Nanoseconds => text.parse::<Nanoseconds>().map_err(reason)?.0,
-            Unit::Bytes => text.parse::<Bytes>().map_err(reason)?.0 as f64,
-            Unit::BytesPerSecond => text.parse::<BytesPerSecond>().map_err(reason)?.0,
-            Unit::OperationsPerSecond => text.parse::<OperationsPerSecond>().map_err(reason)?.0,
-            Unit::Count | Unit::Ratio | Unit::Share => plain(text, unit).unwrap_or(f64::NAN),
+        let number = match unit.read(text) {
+            Some(_) if text.parse::<f64>().is_ok() => {
+                let example = example(&question.measured);
+                return Err(format!("'{text}' has no unit: give {example}"));
+            }
+            Some(read) => read.map_err(|error| error.to_string())?,
+            None => plain(text, unit).unwrap_or(f64::NAN),
         };
         (number.is_finite() && number > 0.0)
             .then_some(Self::Number(number))

@@ -5,15 +5,18 @@
 //! Those in `reference/machines` are part of the program.
 
 mod from_run;
+mod nearest;
 mod unusual;
 mod values;
 
 pub use from_run::Unfit;
+pub(crate) use nearest::Nearest;
 pub(crate) use unusual::Unusual;
 
+use crate::format::{self, Unreadable};
 use instrument::plan::Profile;
 use instrument::point::Point;
-use instrument::quantity::Unit;
+use instrument::quantity::{Quantity, Unit};
 use instrument::statistics::Interval;
 use jiff::Timestamp;
 use record::Run;
@@ -78,13 +81,19 @@ pub struct Value {
 }
 
 impl Value {
-    /// True for values of one thing, measured in one way.
-    fn is_of_same(&self, other: &Self) -> bool {
-        let key = |it: &Self| (it.version, it.unit);
-        key(self) == key(other)
-            && self.experiment == other.experiment
-            && self.metric == other.metric
-            && self.point == other.point
+    /// What values of one thing share that were measured in one way.
+    fn key(&self) -> (&str, &str, u32, &Point, Unit) {
+        (
+            &self.experiment,
+            &self.metric,
+            self.version,
+            &self.point,
+            self.unit,
+        )
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity::new(self.value, Some(self.interval), self.unit)
     }
 }
 
@@ -112,17 +121,6 @@ pub struct Kind {
     pub system: String,
 }
 
-/// The reason why the file of a reference cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum Unreadable {
-    /// It has another version.
-    #[error("format {0} is unknown to this version of oscope")]
-    OtherFormat(u32),
-    /// It is no such file.
-    #[error("it is no reference machine: {0}")]
-    Malformed(#[from] serde_json::Error),
-}
-
 /// The references that are part of the program.
 pub fn shipped() -> &'static [ReferenceMachine] {
     static SHIPPED_MACHINES: OnceLock<Vec<ReferenceMachine>> = OnceLock::new();
@@ -138,14 +136,7 @@ impl ReferenceMachine {
     /// # Errors
     /// If the text is no reference, or one of an unknown version.
     pub fn read(text: &str) -> Result<Self, Unreadable> {
-        #[derive(Deserialize)]
-        struct Version {
-            format: u32,
-        }
-        match serde_json::from_str::<Version>(text)?.format {
-            FORMAT => Ok(serde_json::from_str(text)?),
-            other => Err(Unreadable::OtherFormat(other)),
-        }
+        format::read(text, "reference machine", FORMAT)
     }
 
     /// The name of its file, the same for each run of the machine.
@@ -192,8 +183,52 @@ impl Kind {
 }
 
 #[cfg(test)]
+mod made_up {
+    use super::values::Compared;
+    use super::{ReferenceMachine, Value, shipped};
+    use instrument::experiment::Better;
+    use instrument::point::Point;
+    use instrument::quantity::Unit;
+    use instrument::statistics::Interval;
+    use jiff::Timestamp;
+
+    /// A time of `call` known to one per cent.
+    pub fn time(call: &str, ns: f64) -> Value {
+        Value {
+            experiment: "made.up".into(),
+            metric: "rate".into(),
+            version: 1,
+            point: Point::new().with("call", call),
+            unit: Unit::Nanoseconds,
+            value: ns,
+            interval: Interval::new(ns * 0.99, ns * 1.01).expect("in order"),
+        }
+    }
+
+    pub fn own(value: Value) -> Compared {
+        let what = value.point.levels().map(|(_, level)| level.to_string());
+        Compared {
+            what: what.collect(),
+            value,
+            better: Better::Lower,
+            is_disturbed: false,
+        }
+    }
+
+    pub fn machine(mark: &str, values: Vec<Value>) -> ReferenceMachine {
+        ReferenceMachine {
+            mark: mark.into(),
+            run: format!("run of {mark}"),
+            started: Timestamp::UNIX_EPOCH,
+            values,
+            ..shipped()[0].clone()
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
-    use super::{ReferenceMachine, SHIPPED, Unreadable, shipped};
+    use super::{ReferenceMachine, SHIPPED, shipped};
     use std::collections::BTreeSet;
 
     #[test]
@@ -208,10 +243,14 @@ mod tests {
     #[test]
     fn a_file_of_another_version_or_of_something_else_is_refused() {
         let newer = ReferenceMachine::read(r#"{ "format": 2, "kind": "other" }"#);
-        assert!(matches!(newer, Err(Unreadable::OtherFormat(2))));
+        let newer = newer.unwrap_err().to_string();
+        assert!(newer.starts_with("format 2 of a"), "{newer}");
         for text in ["", "{}", r#"{ "format": 1 }"#] {
-            let read = ReferenceMachine::read(text);
-            assert!(matches!(read, Err(Unreadable::Malformed(_))), "{text}");
+            let refused = ReferenceMachine::read(text).unwrap_err().to_string();
+            assert!(
+                refused.starts_with("it is no reference machine: "),
+                "{refused}"
+            );
         }
     }
 }

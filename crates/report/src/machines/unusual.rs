@@ -1,7 +1,7 @@
 //! What is slow or fast on a machine compared with others of its kind.
 
-use super::values::{Compared, compared};
-use super::{Kind, ReferenceMachine, Value, shipped};
+use super::values::{Compared, compared, others};
+use super::{Kind, ReferenceMachine, Value};
 use crate::lists::joined;
 use crate::{Analysis, show};
 use instrument::experiment::Better;
@@ -50,10 +50,8 @@ impl Unusual {
         let Some(kind) = Kind::of(run).filter(|_| !analysis.surroundings.are_disturbed()) else {
             return Self::default();
         };
-        let mark = record::machine_mark(&run.header.machine_fingerprint);
-        let all = shipped().iter().chain(&analysis.machines);
-        let others = all.filter(|it| it.kind == kind && it.mark != mark && it.run != run.header.id);
-        Self::among(&others.collect::<Vec<_>>(), compared(analysis), &kind)
+        let others: Vec<_> = others(analysis).filter(|it| it.kind == kind).collect();
+        Self::among(&others, compared(analysis), &kind)
     }
 
     fn among(others: &[&ReferenceMachine], own: Vec<Compared>, kind: &Kind) -> Self {
@@ -71,7 +69,7 @@ impl Unusual {
         };
         for own in own.into_iter().filter(|own| !own.is_disturbed) {
             let values = machines.values().flat_map(|machine| &machine.values);
-            let same: Vec<&Value> = values.filter(|it| it.is_of_same(&own.value)).collect();
+            let same: Vec<&Value> = values.filter(|it| it.key() == own.value.key()).collect();
             let Some((is_slow, factor)) = difference(&own, &same) else {
                 continue;
             };
@@ -158,62 +156,14 @@ fn difference(own: &Compared, others: &[&Value]) -> Option<(bool, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FORMAT;
     use super::{Compared, Kind, ReferenceMachine, Unusual, Value};
+    use crate::machines::made_up::{machine, own, time};
+    use crate::machines::shipped;
     use instrument::experiment::Better;
-    use instrument::plan::Profile;
-    use instrument::point::Point;
     use instrument::quantity::Unit;
-    use instrument::statistics::Interval;
-    use jiff::Timestamp;
 
     fn kind() -> Kind {
-        Kind {
-            vendor: "AuthenticAMD".into(),
-            family: 25,
-            model_number: 17,
-            hypervisor: Some("KVM".into()),
-            system: "Linux".into(),
-        }
-    }
-
-    /// A time of `call` known to one per cent.
-    fn time(call: &str, ns: f64) -> Value {
-        Value {
-            experiment: "process.calls".into(),
-            metric: "rate".into(),
-            version: 1,
-            point: Point::new().with("call", call),
-            unit: Unit::Nanoseconds,
-            value: ns,
-            interval: Interval::new(ns * 0.99, ns * 1.01).expect("in order"),
-        }
-    }
-
-    fn own(value: Value) -> Compared {
-        let what = value.point.levels().map(|(_, level)| level.to_string());
-        Compared {
-            what: what.collect(),
-            value,
-            better: Better::Lower,
-            is_disturbed: false,
-        }
-    }
-
-    fn machine(mark: &str, values: Vec<Value>) -> ReferenceMachine {
-        ReferenceMachine {
-            format: FORMAT,
-            mark: mark.into(),
-            run: format!("run of {mark}"),
-            kind: kind(),
-            machine: String::new(),
-            started: Timestamp::UNIX_EPOCH,
-            profile: Profile::Quick,
-            version: "0.1.0".into(),
-            conditions: Vec::new(),
-            values,
-            disturbed: Vec::new(),
-        }
+        shipped()[0].kind.clone()
     }
 
     /// Machines with one time each.

@@ -1,10 +1,10 @@
 //! The values of a run by which machines of one kind are compared: those of its first screen that the processor, the
 //! hypervisor and the system decide.
 
-use super::Value;
+use super::{ReferenceMachine, Value, shipped};
 use crate::first_screen::first_screen;
-use crate::glance::{ends, found};
-use crate::reproduce::inverse;
+use crate::glance::found;
+use crate::reproduce::{fits, inverse};
 use crate::surroundings::MOST_DISTURBED;
 use crate::{Analysis, show};
 use instrument::experiment::Better;
@@ -23,31 +23,37 @@ pub(super) struct Compared {
     pub is_disturbed: bool,
 }
 
-/// The values of `analysis` by which machines are compared: of rungs, and of both ends of curves.
+/// The values of `analysis` by which machines are compared: of rungs, and of curves at some sizes.
 pub(super) fn compared(analysis: &Analysis<'_>) -> Vec<Compared> {
     let screen = first_screen();
     let rungs = screen.rungs.iter().filter_map(|named| {
         let (query, what) = (&named.query, named.what.clone()?);
-        one(
-            analysis,
-            &query.experiment,
-            what,
-            found(named, analysis)?,
-            query.inverse_of,
-        )
+        let found = found(named, analysis)?;
+        one(analysis, &query.experiment, what, found, query.inverse_of)
     });
     let curves = [&screen.latency, &screen.bandwidth].into_iter();
-    let ends = curves.flat_map(|wanted| {
-        let ends = ends(analysis, wanted).into_iter().flatten();
-        ends.filter_map(move |result| {
+    let sizes = curves.flat_map(|wanted| {
+        let measured = analysis.experiment(&wanted.experiment);
+        let points = measured.into_iter().flat_map(|it| &it.points);
+        let points = points.filter(|it| fits(&wanted.experiment, &it.point, &wanted.at));
+        points.filter_map(move |result| {
             let bytes = result.point.get(&wanted.size)?.number()?;
+            let bytes = wanted.compared.contains(&bytes).then_some(bytes)?;
             let size = show::round(Unit::Bytes, bytes as f64);
             let what = wanted.what.as_ref()?.replace("{size}", &size);
             let found = (result, result.sound(&wanted.metric)?);
             one(analysis, &wanted.experiment, what, found, None)
         })
     });
-    rungs.chain(ends).collect()
+    rungs.chain(sizes).collect()
+}
+
+/// The references of other machines: those that are part of the program, and those that were added.
+pub(super) fn others<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = &'a ReferenceMachine> {
+    let header = &analysis.run.header;
+    let mark = record::machine_mark(&header.machine_fingerprint);
+    let all = shipped().iter().chain(&analysis.machines);
+    all.filter(move |it| it.mark != mark && it.run != header.id)
 }
 
 /// A value that is known well enough to be compared: an estimate, or the time of `work` at the rate of it.
@@ -94,7 +100,7 @@ fn is_disturbed(result: &PointResult, estimate: &Estimate) -> bool {
 #[cfg(test)]
 mod tests {
     use super::is_disturbed;
-    use crate::made_up::estimate;
+    use crate::made_up::{estimate, result};
     use instrument::noise::Warning;
     use instrument::point::Point;
     use instrument::results::{Estimate, PointResult};
@@ -107,10 +113,8 @@ mod tests {
                 ..estimate(150.0)
             };
             let result = PointResult {
-                point: Point::new(),
-                estimates: vec![estimate.clone()],
                 warnings: warnings.to_vec(),
-                remarks: Vec::new(),
+                ..result(Point::new(), vec![estimate.clone()])
             };
             is_disturbed(&result, &estimate)
         };

@@ -49,11 +49,6 @@ impl Aspect {
         self == other || !self.is_mutual() && !other.is_mutual()
     }
 
-    /// The place of the aspect among all.
-    pub(super) fn index(self) -> usize {
-        self as usize
-    }
-
     /// The unit of its values.
     pub(super) fn unit(self) -> Unit {
         if self.is_mutual() {

@@ -13,7 +13,7 @@ const NOTABLE_LOSS: f64 = 0.01;
 const MOST_LISTED: usize = 5;
 
 /// The measurements of the links between some nodes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Gathering {
     origin: Origin,
     nodes: Vec<String>,
@@ -40,12 +40,7 @@ impl Gathering {
         Self {
             origin,
             nodes,
-            values: BTreeMap::new(),
-            passes: BTreeMap::new(),
-            datagrams: BTreeMap::new(),
-            failed: BTreeMap::new(),
-            remarks: Vec::new(),
-            has_failed: false,
+            ..Self::default()
         }
     }
 

@@ -119,7 +119,7 @@ impl Fitted {
             })
         });
         peers::Metric {
-            family: self.aspect.index(),
+            family: self.aspect as usize,
             nodes: nodes.collect(),
         }
     }
@@ -137,7 +137,7 @@ fn effects(
         })
     });
     peers::Metric {
-        family: aspect.index(),
+        family: aspect as usize,
         nodes: nodes.collect(),
     }
 }

@@ -35,10 +35,11 @@ pub const FEWEST_NODES: usize = 4;
 pub const FORMAT: u32 = 1;
 
 /// The program that measured a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// `oscope fleet network`.
+    #[default]
     Oscope,
     /// `osu_latency` and `osu_bw`, under MPI.
     Osu,

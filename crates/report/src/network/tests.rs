@@ -66,11 +66,8 @@ fn a_healthy_network_raises_no_alarm() {
 }
 
 fn is_port(odd: &Odd, node: usize) -> bool {
-    odd.link
-        == Link {
-            from: node,
-            to: node,
-        }
+    let Link { from, to } = odd.link;
+    (from, to) == (node, node)
 }
 
 /// True if the odd link is one between these nodes, in any direction.

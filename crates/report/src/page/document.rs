@@ -13,22 +13,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The reason why a page could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The templates could not be filled.
-    #[error("the page could not be laid out: {0}")]
-    Layout(#[from] askama::Error),
-    /// The data could not be put into the page.
-    #[error("the data could not be put into the page: {0}")]
-    Data(#[from] serde_json::Error),
-}
-
 /// `document` as a complete HTML document without external references or scripts, with `data` inside.
-///
-/// # Errors
-/// [`Error`] if the template or the data cannot be written. No such case is known.
-pub fn paint(document: &Document<'_>, data: Option<&Value>) -> Result<String, Error> {
+pub fn paint(document: &Document<'_>, data: Option<&Value>) -> String {
     let mut painter = Painter::default();
     for name in ["top", "method", "data"] {
         painter.anchors.take(name);
@@ -42,18 +28,21 @@ pub fn paint(document: &Document<'_>, data: Option<&Value>) -> Result<String, Er
         painter.open_heading("h2", "", &method.title);
         painter.blocks(&method.blocks);
     }
-    let data = data.map(serde_json::to_string).transpose()?;
-    let page = Page {
+    filled(&Page {
         title: document.title.plain(),
         heading,
         contents,
         main,
         method: painter.html,
-        data: data.map(|data| data.replace('<', "\\u003c")),
+        data: data.map(|data| data.to_string().replace('<', "\\u003c")),
         version: env!("CARGO_PKG_VERSION"),
         css: include_str!("../../assets/page.css"),
-    };
-    Ok(page.render()?)
+    })
+}
+
+/// The text of a template, which nothing but the writing of it can prevent.
+pub(super) fn filled(template: &impl Template) -> String {
+    template.render().expect("a text can be written to memory")
 }
 
 /// The targets of the links in a page by their words: the id and the title of each.
@@ -411,7 +400,7 @@ mod tests {
             .fold(HOSTILE, Blocks::default().remark([HOSTILE]))
             .document(HOSTILE);
         let data = serde_json::json!({ "name": HOSTILE });
-        let page = paint(&document, Some(&data)).expect("a page");
+        let page = paint(&document, Some(&data));
         let parsed = scraper::Html::parse_document(&page);
         assert_eq!(parsed.errors, Vec::<String>::new());
         let all = |selector: &str| {

@@ -1,15 +1,14 @@
 //! The page's view of an experiment.
 
 use super::anchor::Anchors;
-use super::document::{LinkTargets, inline, part};
+use super::document::{LinkTargets, filled, inline, part};
 use super::figure::FigureView;
-use super::packed::Parts;
+use super::packed::{Parts, keep};
 use super::table::Table;
 use crate::document::{Blocks, Text};
 use crate::lists::{by_key, joined};
 use crate::view::run::findings;
 use crate::{ExperimentAnalysis, show};
-use askama::Template;
 use instrument::experiment::Definition;
 
 /// An experiment, ready for its template.
@@ -40,10 +39,10 @@ impl<'a> ExperimentView<'a> {
         clock_hz: Option<f64>,
         anchors: &mut Anchors,
         parts: &mut Parts,
-    ) -> askama::Result<Self> {
+    ) -> Self {
         let definition = experiment.definition;
         let table = Table::new(experiment, clock_hz);
-        let folded = (!table.is_short()).then(|| table.render());
+        let folded = (!table.is_short()).then(|| keep(parts, filled(&table)));
         let missing = experiment.failures.iter().map(|(point, failure)| {
             let place = show::point(definition, point);
             joined(": ", [&*place, failure.reason()])
@@ -54,7 +53,7 @@ impl<'a> ExperimentView<'a> {
             &format!("Source: {}", definition.source),
         ];
         let html = |blocks| part(&blocks, "", &LinkTargets::new());
-        Ok(Self {
+        Self {
             definition,
             id: anchors.take(&definition.id),
             brief: inline(&brief(experiment)),
@@ -64,11 +63,11 @@ impl<'a> ExperimentView<'a> {
                 .iter()
                 .map(|figure| FigureView::new(&definition.id, figure, anchors, parts))
                 .collect(),
-            folded: folded.transpose()?.map(|html| parts.keep(html)),
+            folded,
             table,
             missing: html(Blocks::default().list(missing)),
             method: html(Blocks::default().say(method)),
-        })
+        }
     }
 }
 
@@ -89,18 +88,17 @@ pub(super) fn groups<'a>(
     clock_hz: Option<f64>,
     anchors: &mut Anchors,
     parts: &mut Parts,
-) -> askama::Result<Vec<GroupView<'a>>> {
+) -> Vec<GroupView<'a>> {
     let views = experiments.iter().map(|experiment| {
-        let view = ExperimentView::new(experiment, clock_hz, anchors, parts)?;
-        Ok((experiment.definition.group(), view))
+        let view = ExperimentView::new(experiment, clock_hz, anchors, parts);
+        (experiment.definition.group(), view)
     });
-    let views: askama::Result<Vec<_>> = views.collect();
-    let groups = by_key(views?)
+    let groups = by_key(views)
         .into_iter()
         .map(|(name, experiments)| GroupView {
             id: anchors.take(name),
             name,
             experiments,
         });
-    Ok(groups.collect())
+    groups.collect()
 }

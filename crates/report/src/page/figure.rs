@@ -3,7 +3,7 @@
 use super::anchor::Anchors;
 use super::chart::{Names, can_be_logarithmic, has_key, render, swatch, undrawn};
 use super::data::rounded;
-use super::packed::Parts;
+use super::packed::{Parts, keep};
 use crate::chart::{levels, moments, show_level};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark};
@@ -23,7 +23,7 @@ pub(super) struct FigureView<'a> {
     pub(super) legend: Vec<(&'a str, String)>,
     /// Class and text of each mark.
     pub(super) marks: Vec<(&'static str, String)>,
-    /// The same for all figures along one axis, in which the script points at one place together; empty for names.
+    /// The same for all figures along one axis: the script marks the place of the pointer in all of them. Empty for names.
     pub(super) x_key: String,
     pub(super) rows: Vec<Row<'a>>,
     /// Number of points without a place in the chart.
@@ -61,8 +61,6 @@ impl<'a> FigureView<'a> {
     ) -> Self {
         let (scale, other) = scales(figure);
         let draw = |scale| render(figure, scale, Names::InPage);
-        let mut points = figure.series.iter().flat_map(|series| &series.points);
-        let has_vague = points.clone().any(|point| show::is_vague(&point.estimate));
         let series = figure.series.iter().enumerate();
         let legend = series.filter(|_| has_key(figure));
         Self {
@@ -70,7 +68,7 @@ impl<'a> FigureView<'a> {
             id: anchors.take(&format!("{experiment}.{}", figure.key)),
             chart: draw(scale),
             scale,
-            other_chart: other.map(|scale| parts.keep(draw(scale))),
+            other_chart: other.map(|scale| keep(parts, draw(scale))),
             legend: legend
                 .map(|(index, series)| (series.label.as_str(), swatch(index)))
                 .collect(),
@@ -84,8 +82,8 @@ impl<'a> FigureView<'a> {
                 FigureKind::Curve | FigureKind::Bars | FigureKind::Matrix => rows(figure),
             },
             undrawn: undrawn(figure),
-            has_doubtful: points.any(|point| point.doubtful),
-            has_vague,
+            has_doubtful: figure.points().any(|point| point.doubtful),
+            has_vague: figure.points().any(|it| show::is_vague(&it.estimate)),
         }
     }
 }
@@ -100,7 +98,7 @@ pub(super) fn scales(figure: &Figure) -> (FigureScale, Option<FigureScale>) {
     }
 }
 
-/// The class of a mark, and its name with its place and all that the name does not say.
+/// The class of a mark, and its name with its place, its origin, and whether it is within the measured sizes.
 pub(super) fn mark(figure: &Figure, mark: &Mark) -> (&'static str, String) {
     let unit = figure.x.unit.unwrap_or(Unit::Count);
     let place = show::quantity(&Quantity {

@@ -17,7 +17,7 @@ mod render;
 mod table;
 
 pub use chart::card;
-pub use document::{Error, paint};
+pub use document::paint;
 pub use plot::plot;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};

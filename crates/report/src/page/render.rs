@@ -2,7 +2,7 @@
 
 use super::anchor::Anchors;
 use super::data;
-use super::document::{Error, LinkTargets, part};
+use super::document::{LinkTargets, filled, part};
 use super::experiment::{ExperimentView, GroupView, groups};
 use super::glance::{PictureView, pictures};
 use super::packed::{Parts, packed};
@@ -12,13 +12,14 @@ use crate::glance;
 use crate::machines::Unusual;
 use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::view::run::{finding, reference, trust, trusted};
-use crate::view::{advice, claims, machine};
+use crate::view::{NEAREST, advice, claims, machine, nearest};
 use crate::{Analysis, Verdict, show};
 use askama::Template;
 use instrument::figure::{FigureKind, FigureScale};
 use instrument::quantity::{Unit, counted};
 use record::Run;
-use std::iter;
+use std::panic::resume_unwind;
+use std::{iter, thread};
 
 /// Number of findings on the first screen.
 pub(super) const FIRST: usize = 3;
@@ -26,10 +27,17 @@ pub(super) const FIRST: usize = 3;
 const FIRST_FINDINGS: usize = 6;
 
 /// The page of one run: a complete HTML document without external references.
-///
-/// # Errors
-/// [`Error`] if a template or the data cannot be written. No such case is known.
-pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
+pub fn render(analysis: &Analysis<'_>) -> String {
+    thread::scope(|scope| {
+        let data = scope.spawn(|| packed(&data::json(analysis)));
+        // A panic goes on here, with its own message.
+        let data = || data.join().unwrap_or_else(|panic| resume_unwind(panic));
+        with_data(analysis, data)
+    })
+}
+
+/// The page of `analysis`; `data` waits for its numbers.
+fn with_data(analysis: &Analysis<'_>, data: impl FnOnce() -> String) -> String {
     let run = analysis.run;
     let mut anchors = Anchors::default();
     for name in [
@@ -37,13 +45,9 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     ] {
         anchors.take(name);
     }
-    let mut parts = Parts::default();
-    let groups = groups(
-        &analysis.experiments,
-        analysis.surroundings.highest_hz(),
-        &mut anchors,
-        &mut parts,
-    )?;
+    let mut parts = Parts::new();
+    let clock_hz = analysis.surroundings.highest_hz();
+    let groups = groups(&analysis.experiments, clock_hz, &mut anchors, &mut parts);
     let views = groups.iter().flat_map(|group| &group.experiments);
     let place = |view: &ExperimentView<'_>| {
         let place = (view.id.clone(), view.definition.title.clone());
@@ -63,7 +67,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let unusual = part(&Blocks::default().list(unusual), "unusual", &targets);
     let without = without_settings(analysis);
     let without = without.map(|words| Blocks::default().say([words]));
-    let page = Page {
+    filled(&Page {
         title: title(analysis),
         subtitle: subtitle(run),
         summary: summary(analysis),
@@ -87,13 +91,12 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         version: &run.header.version,
         resolution: show::round(Unit::Nanoseconds, run.calibration.resolution_ns),
         cost: show::round(Unit::Nanoseconds, run.calibration.cost_ns),
-        data: packed(&data::json(analysis))?,
-        parts: parts.packed()?,
+        parts: packed(&parts),
+        data: data(),
         css: include_str!("../../assets/page.css"),
         parts_script: include_str!("../../assets/parts.js"),
         script: include_str!("../../assets/page.js"),
-    };
-    Ok(page.render()?)
+    })
 }
 
 /// A part above the chapters; folded, if a line says what is in it.
@@ -141,6 +144,11 @@ struct Page<'a> {
 /// The parts above the chapters, in the order in which readers ask.
 fn sections(analysis: &Analysis<'_>, targets: &LinkTargets) -> [SectionView; 5] {
     let evidence = Blocks::default().say([Verdict::of(analysis).text()]);
+    let machine = machine::machine(analysis.run);
+    let machine = match nearest(analysis) {
+        Some(values) => machine.section(NEAREST, values),
+        None => machine,
+    };
     let settings = match analysis.advice.settings.len() {
         0 => "none follows from this run".to_owned(),
         count => format!("{}, each with its reason", counted(count, "setting")),
@@ -156,7 +164,7 @@ fn sections(analysis: &Analysis<'_>, targets: &LinkTargets) -> [SectionView; 5] 
             "machine",
             "The machine",
             "processor, caches, memory, system, storage".to_owned(),
-            machine::machine(analysis.run),
+            machine,
         ),
         (
             "findings",

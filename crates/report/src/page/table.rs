@@ -2,7 +2,6 @@
 
 use super::chart::Strip;
 use crate::lists::joined;
-use crate::show::Prefix;
 use crate::{ExperimentAnalysis, show};
 use askama::Template;
 use instrument::experiment::{Definition, Metric};
@@ -137,13 +136,5 @@ fn percentiles(percentiles: Percentiles) -> String {
         p99_ns,
     } = percentiles;
     let all = [p5_ns, p50_ns, p95_ns, p99_ns];
-    match Prefix::common(Unit::Nanoseconds, all.into_iter()) {
-        Some(prefix) => {
-            let shown = all.map(|ns| prefix.number(ns)).join(" · ");
-            format!("{shown} {}", prefix.symbol)
-        }
-        None => all
-            .map(|ns| show::value(Unit::Nanoseconds, ns, None))
-            .join(" · "),
-    }
+    show::several(Unit::Nanoseconds, all.into_iter(), " · ")
 }

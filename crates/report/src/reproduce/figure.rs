@@ -35,22 +35,19 @@ pub(super) fn judged(
     let mut shapes = shapes_of(table, &for_shapes.collect::<Vec<_>>());
     let others: Vec<_> = (table.figures.iter())
         .map(|figure| {
-            let query = figure.here.as_ref()?.other_reading()?;
-            Some((value(figure, Some(&query)), query))
+            let query = figure.here.as_ref()?;
+            let other = query.other_reading()?;
+            let names = [query.reading(&other), other.reading(query)];
+            Some((value(figure, Some(&other)), names))
         })
         .collect();
-    let read_twice = table.figures.iter().zip(&others);
-    let mut names = read_twice.filter_map(|(figure, other)| {
-        let (query, (_, other)) = figure.here.as_ref().zip(other.as_ref())?;
-        Some([query.reading(other), other.reading(query)])
-    });
-    if let Some([first, second]) = names.next() {
+    if let Some((_, [first, second])) = others.iter().flatten().next() {
         let of_other = found.iter().zip(&others).map(|(found, other)| match other {
             Some((other, _)) => other.clone(),
             None => found.clone(),
         });
-        let second = named(shapes_of(table, &of_other.collect::<Vec<_>>()), &second);
-        shapes = named(shapes, &first);
+        let second = named(shapes_of(table, &of_other.collect::<Vec<_>>()), second);
+        shapes = named(shapes, first);
         shapes.extend(second);
     }
     let figures = (table.figures.iter())
@@ -58,13 +55,11 @@ pub(super) fn judged(
         .map(|(figure, (found, other))| {
             let machine = of(figure).map_or("", Measurements::machine);
             let first = judged_figure(table, figure, found, machine);
-            let Some((found, query)) = other else {
+            let Some((found, names)) = other else {
                 return first;
             };
             let second = judged_figure(table, figure, found, machine);
-            let names = figure.here.as_ref();
-            let names = names.map(|it| [it.reading(&query), query.reading(it)]);
-            either(first, second, &names.unwrap_or_default())
+            either(first, second, &names)
         })
         .collect();
     JudgedTable {
@@ -109,7 +104,10 @@ fn either(first: JudgedFigure, second: JudgedFigure, names: &[String; 2]) -> Jud
         .collect();
     let readings = format!("which was meant was not printed: {}", readings.join(", "));
     let second_is_shown = first.here.is_none() || second.outcome == Outcome::AsReported;
-    let wanted = [first.wanted.as_slice(), &second.wanted].concat();
+    let wanted = match outcome {
+        Outcome::Undecided => [first.wanted.as_slice(), &second.wanted].concat(),
+        Outcome::AsReported | Outcome::Differs => Vec::new(),
+    };
     let shown = if second_is_shown { second } else { first };
     let reason = match (outcome, shown.reason) {
         (Outcome::AsReported, _) | (_, None) => readings,
@@ -151,7 +149,8 @@ fn judged_figure(
     let outcome = if is_proportional {
         Outcome::Undecided
     } else {
-        judge::against(&here.quantity, figure.value(), figure.rounding(), tolerance)
+        let (value, rounding) = (figure.value(), figure.rounding());
+        judge::against(Some(here.quantity), value, rounding, tolerance)
     };
     let elsewhere = || match &table.machine {
         Some(there) => format!("measured there on {there}, here on {machine}"),
@@ -176,9 +175,12 @@ fn judged_figure(
         figure,
         here: Some(here.quantity),
         point: here.point,
+        wanted: match outcome {
+            Outcome::Undecided if !is_proportional => here.wide,
+            _ => Vec::new(),
+        },
         outcome,
         reason,
-        wanted: Vec::new(),
     }
 }
 

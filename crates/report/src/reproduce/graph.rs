@@ -82,34 +82,32 @@ fn is_repeated(one: &Row<'_>, other: &Row<'_>) -> bool {
 }
 
 fn graph(judged: &JudgedTable, rows: &[Row<'_>]) -> Graph {
+    let figures = || rows.iter().flat_map(|row| &row.figures);
+    let places = || figures().filter_map(|it| it.figure.x);
+    let ends = [places().reduce(f64::min), places().reduce(f64::max)];
     let reported = |it: &JudgedFigure| {
         let printed = Quantity::exact(it.figure.value(), unit(it));
         Some(point(it, printed, Verdict::Sound))
     };
-    let is_here = |it: &&&JudgedFigure| it.here.is_some();
-    let ends = ends(rows);
     let here = |it: &JudgedFigure| match it.here {
         Some(here) if here.interval.is_some() => Some(point(it, here, Verdict::Sound)),
         // The ends of the axis stay, so that both graphs have the same one; between them, a line goes on
         // over a place that was not measured.
-        here if ends.is_some_and(|(first, last)| it.figure.x == first || it.figure.x == last) => {
+        here if it.figure.x.is_some() && ends.contains(&it.figure.x) => {
             let unknown = Quantity::exact(0.0, unit(it));
             Some(point(it, here.unwrap_or(unknown), Verdict::TooFew))
         }
         _ => None,
     };
-    let any = rows.iter().flat_map(|row| &row.figures).find(is_here);
+    let is_measured = figures().any(|it| it.here.is_some());
+    let missing = figures().filter(|it| it.here.is_none_or(|here| here.interval.is_none()));
+    let axes = judged.table.axes.as_ref();
     let mut graph = Graph {
         reported: figure(judged, rows, &reported),
-        here: any.map(|_| figure(judged, rows, &here)),
-        missing: rows
-            .iter()
-            .flat_map(|row| &row.figures)
-            .filter(|it| it.here.is_none_or(|here| here.interval.is_none()))
-            .count(),
-        has_reported_axes: false,
+        here: is_measured.then(|| figure(judged, rows, &here)),
+        missing: missing.count(),
+        has_reported_axes: axes.is_some_and(|axes| axes.as_reported),
     };
-    let axes = judged.table.axes.as_ref();
     let is_wide = is_wide(&graph.reported) || graph.here.as_ref().is_some_and(is_wide);
     let usual = if is_wide {
         FigureScale::Logarithmic
@@ -117,21 +115,11 @@ fn graph(judged: &JudgedTable, rows: &[Row<'_>]) -> Graph {
         FigureScale::Linear
     };
     let scale = axes.and_then(|axes| axes.y_scale).unwrap_or(usual);
-    graph.has_reported_axes = axes.is_some_and(|axes| axes.as_reported);
     graph.reported.y.scale = scale;
     if let Some(here) = &mut graph.here {
         here.y.scale = scale;
     }
     graph
-}
-
-/// The first and the last place on the axis; `None` if there is no axis.
-fn ends(rows: &[Row<'_>]) -> Option<(Option<f64>, Option<f64>)> {
-    let figures = rows.iter().flat_map(|row| &row.figures);
-    let places: Vec<f64> = figures.filter_map(|it| it.figure.x).collect();
-    let first = places.iter().copied().reduce(f64::min)?;
-    let last = places.iter().copied().reduce(f64::max)?;
-    Some((Some(first), Some(last)))
 }
 
 fn figure(
@@ -158,16 +146,12 @@ fn figure(
         } else {
             FigureKind::Bars
         },
-        x: FigureAxis {
-            title: axes.map_or_else(String::new, |axes| axes.x.clone()),
-            unit: axes.map(|axes| axes.unit),
-            scale: axes.map_or(FigureScale::Linear, |axes| axes.x_scale),
-        },
-        y: FigureAxis {
-            title: y_title(unit).to_owned(),
-            unit: Some(unit),
-            scale: FigureScale::Linear,
-        },
+        x: FigureAxis::new(
+            axes.map_or("", |axes| axes.x.as_str()),
+            axes.map(|axes| axes.unit),
+            axes.map_or(FigureScale::Linear, |axes| axes.x_scale),
+        ),
+        y: FigureAxis::new(y_title(unit), Some(unit), FigureScale::Linear),
         series,
         marks: Vec::new(),
     }

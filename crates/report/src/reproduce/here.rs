@@ -5,6 +5,7 @@ use crate::show;
 use instrument::claim::Ruling;
 use instrument::curve::{Curve, MARGIN, Open, crossover};
 use instrument::definition::Better;
+use instrument::plan::Profile;
 use instrument::point::{Level, Point};
 use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Results, Verdict};
@@ -19,6 +20,9 @@ pub struct Measurements<'a> {
 
 /// The name of a processor whose model is not known.
 const NAMELESS: &str = "a machine without a name";
+
+/// A value that is known as well as this is not measured again: more time would not decide what it leaves open.
+const PRECISE: f64 = Profile::Standard.precision().target;
 
 /// A measurement that this machine refused.
 #[derive(Clone, Debug)]
@@ -38,6 +42,8 @@ pub(crate) struct Here<'a> {
     pub quantity: Quantity,
     /// The point that it was measured at.
     pub point: Option<String>,
+    /// The measurements behind it that are less precise than the standard profile wants.
+    pub wide: Vec<Wanted>,
     behind: Option<Behind<'a>>,
 }
 
@@ -107,18 +113,10 @@ pub struct Wanted {
 }
 
 impl<'a> Measurements<'a> {
-    /// Answers from these results. Of one experiment there may be several, the newest first.
-    pub fn new(results: &'a [Results<'a>]) -> Self {
-        Self {
-            results,
-            failed: &[],
-        }
-    }
-
-    /// Names these refusals as the reason where a value is missing.
-    #[must_use]
-    pub fn refused(self, failed: &'a [Failed]) -> Self {
-        Self { failed, ..self }
+    /// Answers from these results. Of one experiment there may be several, the newest first. What `failed` is the
+    /// reason where a value is missing.
+    pub fn new(results: &'a [Results<'a>], failed: &'a [Failed]) -> Self {
+        Self { results, failed }
     }
 
     /// The model of the processor that the newest of them were measured on.
@@ -147,6 +145,7 @@ impl<'a> Measurements<'a> {
         };
         Ok(Here {
             quantity,
+            wide: [first.wide.as_slice(), &second.wide].concat(),
             behind: None,
             ..first
         })
@@ -168,7 +167,12 @@ impl<'a> Measurements<'a> {
                     Some(estimate) if estimate.is_sound() => {
                         let quantity = estimate.quantity();
                         let times = query.times.unwrap_or(1.0);
+                        let precision = quantity.relative_half_width();
+                        let is_wide = precision.is_none_or(|half| half > PRECISE);
                         return Ok(Here {
+                            wide: (is_wide.then(|| self.wanted(&definition.id, levels)))
+                                .into_iter()
+                                .collect(),
                             quantity: match query.inverse_of {
                                 Some(work) => inverse(quantity, work),
                                 None => quantity.times(times),
@@ -204,9 +208,7 @@ impl<'a> Measurements<'a> {
             // A refused level refuses all points that have it.
             let fits = |point: &Point| {
                 let mut refused = point.levels();
-                let mut wanted = levels.iter();
-                wanted.all(|(axis, level)| point.get(axis) == Some(level))
-                    || refused.all(|(axis, level)| levels.get(axis) == Some(level))
+                has(point, levels) || refused.all(|(axis, level)| levels.get(axis) == Some(level))
             };
             failed.experiment == experiment && failed.point.as_ref().is_none_or(fits)
         };
@@ -246,14 +248,11 @@ impl<'a> Measurements<'a> {
     /// True if a run has a point with the levels that the picture needs, or if it needs none.
     pub(super) fn has_point(&self, picture: &Picture) -> bool {
         let mut results = self.results.iter();
-        let has_levels = |point: &Point| {
-            let mut levels = picture.levels.iter();
-            levels.all(|(axis, level)| point.get(axis) == Some(level))
-        };
         picture.levels.is_empty()
             || results.any(|results| {
+                let mut points = results.points.iter();
                 results.definition.id == picture.experiment
-                    && results.points.iter().any(|it| has_levels(&it.point))
+                    && points.any(|it| has(&it.point, &picture.levels))
             })
     }
 
@@ -269,6 +268,7 @@ impl<'a> Measurements<'a> {
         Ok(Here {
             quantity: place.map_err(|open| Missing::because(reason(open)))?,
             point: None,
+            wide: Vec::new(),
             behind: None,
         })
     }
@@ -303,11 +303,20 @@ impl<'a> Measurements<'a> {
 }
 
 /// True if the point has these levels and no other that only the user chose, such as another slice.
-fn fits(experiment: &str, point: &Point, levels: &BTreeMap<String, Level>) -> bool {
+pub(crate) fn fits(experiment: &str, point: &Point, levels: &BTreeMap<String, Level>) -> bool {
     let mut axes = point.levels().map(|(axis, _)| axis);
-    let mut all = levels.iter();
-    all.all(|(axis, level)| point.get(axis) == Some(level))
+    has(point, levels)
         && axes.all(|axis| levels.contains_key(axis) || !is_optional(experiment, axis))
+}
+
+/// True if the point has these levels.
+fn has(point: &Point, levels: &BTreeMap<String, Level>) -> bool {
+    let mut levels = levels.iter();
+    levels.all(|(axis, named)| {
+        point
+            .get(axis)
+            .is_some_and(|level| experiments::is_named(named, level))
+    })
 }
 
 /// True if planned points of this experiment have no level on this axis.
@@ -402,9 +411,7 @@ pub(crate) fn inverse(rate: Quantity, work: f64) -> Quantity {
     let time = |per_second: f64| work * 1e9 / per_second;
     Quantity {
         value: time(rate.value),
-        interval: rate
-            .interval
-            .and_then(|rate| Interval::new(time(rate.high), time(rate.low))),
+        interval: rate.interval.and_then(|ends| ends.map(time)),
         unit: Unit::Nanoseconds,
     }
 }
@@ -417,11 +424,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_the_time_of_work_and_its_interval_turns_round() {
-        let rate = Quantity {
-            value: 2.0,
-            interval: Interval::new(1.0, 4.0),
-            unit: Unit::BytesPerSecond,
-        };
+        let rate = Quantity::new(2.0, Interval::new(1.0, 4.0), Unit::BytesPerSecond);
         let time = inverse(rate, 4.0);
         assert_eq!((time.value, time.unit), (2e9, Unit::Nanoseconds));
         assert_eq!(time.interval, Interval::new(1e9, 4e9));

@@ -1,8 +1,7 @@
 //! A reproduction as JSON for other programs.
 
 use super::{Kind, Outcome, Report, Reproduction, ShapeKind, System, Tally};
-use crate::json::FORMAT;
-use instrument::claim::Ruling;
+use crate::json::{ClaimJson, FORMAT};
 use instrument::quantity::{Quantity, Unit};
 use instrument::statistics::Interval;
 use schemars::{JsonSchema, Schema, schema_for};
@@ -28,7 +27,7 @@ struct ReproductionJson<'a> {
     /// The model of the processor here.
     machine: &'a str,
     tables: Vec<TableJson<'a>>,
-    claims: Vec<ClaimJson<'a>>,
+    claims: Vec<ReportedClaim<'a>>,
     /// Commands that measure what is missing.
     commands: Vec<Vec<String>>,
     figures: Tally,
@@ -99,14 +98,12 @@ struct ShapeJson<'a> {
     remark: Option<&'a str>,
 }
 
+/// A claim of a report.
 #[derive(Serialize, JsonSchema)]
-struct ClaimJson<'a> {
+struct ReportedClaim<'a> {
     report: Report,
-    key: &'a str,
-    says: &'a str,
-    source: &'a str,
-    ruling: Ruling,
-    because: String,
+    #[serde(flatten)]
+    claim: ClaimJson<'a>,
 }
 
 fn document(reproduction: &Reproduction) -> ReproductionJson<'_> {
@@ -162,17 +159,11 @@ fn document(reproduction: &Reproduction) -> ReproductionJson<'_> {
             })
             .collect(),
     });
-    let claims = reproduction
-        .claims
-        .iter()
-        .map(|(report, claim, judgement)| ClaimJson {
-            report: *report,
-            key: claim.key,
-            says: claim.says,
-            source: claim.source,
-            ruling: judgement.ruling,
-            because: crate::show::sentence(&judgement.because),
-        });
+    let claims = reproduction.claims.iter();
+    let claims = claims.map(|(report, claim, judgement)| ReportedClaim {
+        report: *report,
+        claim: ClaimJson::new(claim, judgement),
+    });
     ReproductionJson {
         format: FORMAT,
         machine: &reproduction.machine,

@@ -16,7 +16,7 @@ pub(crate) mod words;
 
 pub use graph::{Graph, graphs};
 pub use here::{Failed, Measurements, Wanted};
-pub(crate) use here::{Here, Missing, inverse};
+pub(crate) use here::{Here, Missing, fits, inverse};
 pub use json::{json, schema};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
 pub use picture::Drawn;
@@ -148,13 +148,12 @@ impl Choice {
         let chosen = || tables().iter().filter(|table| self.includes(table));
         let figures = chosen().flat_map(|table| &table.figures);
         let pictures = chosen().filter_map(|table| table.picture.as_ref());
+        let claims = self.claims();
+        let claimed = claims.flat_map(|(_, claim)| claim.basis.experiments());
         let mut ids: Vec<&str> = figures
             .filter_map(|figure| Some(figure.here.as_ref()?.experiment.as_str()))
             .chain(pictures.map(|picture| picture.experiment.as_str()))
-            .chain(
-                self.claims()
-                    .flat_map(|(_, claim)| claim.basis.experiments().iter().copied()),
-            )
+            .chain(claimed.copied())
             .collect();
         ids.sort_unstable();
         ids.dedup();
@@ -220,8 +219,8 @@ pub struct Measured<'a> {
 impl Reproduction {
     /// Judges what was chosen by these measurements.
     pub fn new(choice: &Choice, measured: &Measured<'_>) -> Self {
-        let here = Measurements::new(measured.results).refused(measured.failed);
-        let on_windows = Measurements::new(measured.on_windows);
+        let here = Measurements::new(measured.results, measured.failed);
+        let on_windows = Measurements::new(measured.on_windows, &[]);
         let on_windows = (!measured.on_windows.is_empty()).then_some(&on_windows);
         let chosen = tables().iter().filter(|table| choice.includes(table));
         let second = Some(measured.on_windows).filter(|_| !measured.is_windows_alone);

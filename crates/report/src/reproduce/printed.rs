@@ -5,6 +5,7 @@
 //! of the caches were not printed and are unknown.
 
 use super::unit::PrintedUnit;
+use crate::lists::joined;
 use instrument::definition::Metric;
 use instrument::figure::FigureScale;
 #[cfg(test)]
@@ -257,20 +258,16 @@ impl Query {
     pub fn reading(&self, other: &Self) -> String {
         let levels = self.levels.iter();
         let own = levels.filter(|(axis, level)| other.levels.get(*axis) != Some(*level));
-        own.map(|(_, level)| level.to_string())
-            .collect::<Vec<_>>()
-            .join(", ")
+        joined(", ", own.map(|(_, level)| level.to_string()))
     }
 
     /// The levels of the second point.
     pub fn second(&self) -> Option<BTreeMap<String, Level>> {
-        let other = self.over.as_ref().or(self.minus.as_ref())?;
-        let mut levels = self.levels.clone();
-        if let Some(minus) = &self.minus {
-            levels.clone_from(minus);
-        } else {
-            levels.extend(other.clone());
+        if self.minus.is_some() {
+            return self.minus.clone();
         }
+        let mut levels = self.levels.clone();
+        levels.extend(self.over.clone()?);
         Some(levels)
     }
 }
@@ -418,30 +415,18 @@ mod tests {
     #[test]
     fn every_picture_is_drawn_by_an_experiment_and_has_no_numbers() {
         for table in tables() {
-            assert_eq!(
-                table.picture.is_some(),
-                table.figures.is_empty(),
-                "{}",
-                table.id
-            );
-            assert_eq!(
-                table.picture.is_some(),
-                table.kind == Kind::Picture,
-                "{}",
-                table.id
-            );
+            let (id, is_picture) = (&table.id, table.kind == Kind::Picture);
+            assert_eq!(is_picture, table.figures.is_empty(), "{id}");
+            assert_eq!(is_picture, table.picture.is_some(), "{id}");
             let Some(picture) = &table.picture else {
                 continue;
             };
-            let known = experiments::find(&picture.experiment).expect(&table.id);
-            assert!(
-                picture.says.ends_with('.') && !picture.systems.is_empty(),
-                "{}",
-                table.id
-            );
+            let known = experiments::find(&picture.experiment).expect(id);
+            assert!(picture.says.ends_with('.'), "{id}");
+            assert!(!picture.systems.is_empty(), "{id}");
             let design = known.definition();
             let mut axes = picture.levels.keys();
-            assert!(axes.all(|axis| design.axis(axis).is_some()), "{}", table.id);
+            assert!(axes.all(|axis| design.axis(axis).is_some()), "{id}");
         }
     }
 

@@ -8,7 +8,6 @@ use crate::lists::distinct;
 use instrument::curve::MARGIN;
 use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::results::Estimate;
-use instrument::statistics::Interval;
 
 /// A crossover or an order needs this number of places.
 const FEWEST: usize = 3;
@@ -78,13 +77,12 @@ fn ratios(series: &[Pair<'_, '_>]) -> Vec<Shape> {
         let relative = figure.rounding() / figure.value().max(figure.rounding())
             + base.rounding() / base.value();
         let here = over(*here, *base_here);
-        let judged = |here: &Quantity| against(here, reported, relative * reported, TOLERANCE);
         Shape {
             kind: ShapeKind::Ratio,
             series: figure.series.clone(),
             of: format!("{} over {}", figure.what, base.what),
             reported: Some(Quantity::exact(reported, Unit::Ratio)),
-            outcome: here.as_ref().map_or(Outcome::Undecided, judged),
+            outcome: against(here, reported, relative * reported, TOLERANCE),
             here,
             remark: None,
         }
@@ -151,20 +149,15 @@ fn growth(series: &[Pair<'_, '_>]) -> Option<Shape> {
     let exponent = |ratio: f64| ratio.ln() / doublings;
     let reported = exponent(last.value() / first.value());
     let here = over(*last_here, *first_here).and_then(|ratio| {
-        let ends = ratio.interval?;
-        Some(Quantity {
-            value: exponent(ratio.value),
-            interval: Interval::new(exponent(ends.low), exponent(ends.high)),
-            unit: Unit::Count,
-        })
+        let ends = ratio.interval?.map(exponent);
+        Some(Quantity::new(exponent(ratio.value), ends, Unit::Count))
     });
-    let judged = |here: &Quantity| near(here, reported, TOLERANCE_OF_GROWTH);
     Some(Shape {
         kind: ShapeKind::Growth,
         series: first.series.clone(),
         of: format!("{} to {}", first.what, last.what),
         reported: Some(Quantity::exact(reported, Unit::Count)),
-        outcome: here.as_ref().map_or(Outcome::Undecided, judged),
+        outcome: near(here, reported, TOLERANCE_OF_GROWTH),
         here,
         remark: Some("exponent of growth: 1 is proportional, 0 is constant".into()),
     })
@@ -260,7 +253,6 @@ fn plateau(series: &[Pair<'_, '_>]) -> Option<Shape> {
         .map(|(x, (_, estimate))| (Bytes(x as u64), estimate))
         .collect();
     let here = place(&curve, Side::From).ok();
-    let judged = |here: &Quantity| against(here, reported, 0.0, TOLERANCE_OF_PLACES);
     Some(Shape {
         kind: ShapeKind::Plateau,
         series: series.first()?.0.series.clone(),
@@ -269,7 +261,7 @@ fn plateau(series: &[Pair<'_, '_>]) -> Option<Shape> {
             100.0 * MARGIN
         ),
         reported: Some(Quantity::exact(reported, Unit::Bytes)),
-        outcome: here.as_ref().map_or(Outcome::Undecided, judged),
+        outcome: against(here, reported, 0.0, TOLERANCE_OF_PLACES),
         here,
         remark: None,
     })

@@ -1,16 +1,22 @@
 //! Choosing, and reproducing without measurements.
 
+use super::judge::TOLERANCE;
 use super::{Choice, Failed, Measured, Outcome, Report, Reproduction, join_two, tables};
+use crate::made_up::result;
 use instrument::point::Point;
-use instrument::results::Results;
+use instrument::quantity::{Quantity, Unit};
+use instrument::results::{Estimate, Results};
+use instrument::statistics::Interval;
 use platform::machine::Machine;
 use std::collections::BTreeMap;
 
+fn choice(report: Option<Report>, place: Option<&str>) -> Choice {
+    let place = place.map(str::to_owned);
+    Choice { report, place }
+}
+
 fn places(words: &str) -> Vec<&'static str> {
-    let choice = Choice {
-        report: None,
-        place: Some(words.to_owned()),
-    };
+    let choice = choice(None, Some(words));
     let chosen = tables().iter().filter(|table| choice.includes(table));
     chosen.map(|table| table.id.as_str()).collect()
 }
@@ -29,10 +35,7 @@ fn a_place_is_named_as_the_report_names_it() {
 
 #[test]
 fn every_graph_and_every_listing_of_a_report_is_found_by_its_place() {
-    let choice = |report, place: &str| Choice {
-        report: Some(report),
-        place: Some(place.to_owned()),
-    };
+    let choice = |report, place: &str| choice(Some(report), Some(place));
     let found = |choice: &Choice| {
         tables()
             .iter()
@@ -58,10 +61,7 @@ fn every_graph_and_every_listing_of_a_report_is_found_by_its_place() {
 
 #[test]
 fn a_picture_that_was_not_drawn_here_names_its_reason_and_is_measured() {
-    let choice = Choice {
-        report: Some(Report::E),
-        place: Some("Figure 42".to_owned()),
-    };
+    let choice = choice(Some(Report::E), Some("Figure 42"));
     let reproduced = Reproduction::new(&choice, &Measured::default());
     let [shown] = reproduced.tables.as_slice() else {
         panic!("{reproduced:?}")
@@ -92,10 +92,7 @@ fn measurements_share_a_command_only_if_all_combinations_are_needed() {
 
 #[test]
 fn experiments_of_claims_are_measured_too() {
-    let choice = Choice {
-        report: Some(Report::C),
-        place: None,
-    };
+    let choice = choice(Some(Report::C), None);
     let commands = Reproduction::new(&choice, &Measured::default()).commands();
     for experiment in ["transfer.file", "transfer.growth"] {
         assert!(
@@ -116,10 +113,7 @@ fn a_claim_that_needs_more_than_the_quick_plan_asks_for_the_standard_one() {
         points: Vec::new(),
     };
     let results = [one];
-    let choice = Choice {
-        report: Some(Report::D),
-        place: None,
-    };
+    let choice = choice(Some(Report::D), None);
     let longer = |incomplete: &[&'static str]| {
         let measured = Measured {
             results: &results,
@@ -164,6 +158,53 @@ fn without_measurements_each_figure_has_a_reason_and_the_commands_measure_it() {
 }
 
 #[test]
+fn a_figure_that_a_wide_interval_leaves_open_is_measured_again() {
+    let table = tables().iter().find(|table| table.id == "a_calls");
+    let figures = table.into_iter().flat_map(|table| &table.figures);
+    let mut with_rates = figures.filter_map(|figure| Some((figure, figure.here.as_ref()?)));
+    let (figure, query) = with_rates
+        .find(|(_, query)| query.inverse_of.is_none() && query.times.is_none())
+        .expect("a rate as it is measured");
+    let experiment = experiments::find(&query.experiment).expect("it exists");
+    let (definition, machine) = (experiment.definition(), Machine::default());
+    let levels = query.levels.clone().into_iter();
+    let point = levels.fold(Point::new(), |point, (axis, level)| {
+        point.with(&axis, level)
+    });
+    let wanted = |times: f64, half: f64| {
+        let value = figure.value() * times;
+        let interval = Interval::new(value * (1.0 - half), value * (1.0 + half));
+        let quantity = Quantity::new(value, interval, Unit::OperationsPerSecond);
+        let estimate = Estimate {
+            metric: query.metric.clone(),
+            processes: 5,
+            ..quantity.into()
+        };
+        let results = [Results {
+            definition: &definition,
+            machine: &machine,
+            points: vec![result(point.clone(), vec![estimate])],
+        }];
+        let measured = Measured {
+            results: &results,
+            ..Measured::default()
+        };
+        let choice = choice(Some(Report::A), Some("a_calls"));
+        let reproduced = Reproduction::new(&choice, &measured);
+        let mut judged = reproduced.tables.iter().flat_map(|table| &table.figures);
+        let judged = judged.find(|it| std::ptr::eq(it.figure, figure));
+        judged.expect("it is chosen").wanted.len()
+    };
+    assert_eq!(wanted(TOLERANCE, 0.1), 1, "wide");
+    assert_eq!(
+        wanted(TOLERANCE, 0.01),
+        0,
+        "precise, and at the bound itself"
+    );
+    assert_eq!(wanted(2.0, 0.1), 0, "decided");
+}
+
+#[test]
 fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
     let refused = Failed {
         experiment: "memory.bandwidth".into(),
@@ -194,11 +235,7 @@ fn a_level_that_the_machine_refuses_has_the_reason_and_no_command() {
 #[test]
 fn every_report_has_claims_and_places_and_only_one_prints_no_figure() {
     for report in Report::ALL {
-        let choice = Choice {
-            report: Some(report),
-            place: None,
-        };
-        let reproduced = Reproduction::new(&choice, &Measured::default());
+        let reproduced = Reproduction::new(&choice(Some(report), None), &Measured::default());
         assert!(!reproduced.claims.is_empty(), "{report:?}");
         assert!(!reproduced.tables.is_empty(), "{report:?}");
         assert_eq!(

@@ -1,12 +1,10 @@
 //! An estimate as one line.
 
-use super::interval::range;
-use super::value::{NOT_KNOWN, value};
+use super::value::{NOT_KNOWN, range, value};
 use super::words::verdict;
 use instrument::estimate::{FEWEST_PASSES, FEWEST_PROCESSES};
 use instrument::quantity::{Known, Unit, counted};
 use instrument::results::{Estimate, Verdict};
-use instrument::statistics::Interval;
 
 /// An estimate as one line: `1.24 µs ± 1.2 %`, `not measured well enough (3 of 5 processes)`, `below resolution`,
 /// `broken: why`.
@@ -59,16 +57,14 @@ pub fn cycles(estimate: &Estimate, clock_hz: f64) -> Option<String> {
     let follows = estimate
         .clock_slope
         .is_none_or(|slope| slope >= LEAST_SLOPE);
-    let cycles = |centre: f64| match estimate.unit {
-        Unit::Nanoseconds => Some(centre * clock_hz / 1e9),
-        Unit::OperationsPerSecond => Some(clock_hz / centre),
-        _ => None,
+    let cycles = |value: f64| match estimate.unit {
+        Unit::Nanoseconds => value * clock_hz / 1e9,
+        Unit::OperationsPerSecond => clock_hz / value,
+        _ => f64::NAN,
     };
-    let centre = cycles(estimate.centre).filter(|_| estimate.is_sound() && computes && follows)?;
-    let ends = estimate.interval.and_then(|interval| {
-        let (one, other) = (cycles(interval.low)?, cycles(interval.high)?);
-        Interval::new(one.min(other), one.max(other))
-    });
+    let is_of_core = estimate.is_sound() && computes && follows;
+    let centre = Some(cycles(estimate.centre)).filter(|it| is_of_core && it.is_finite())?;
+    let ends = estimate.interval.and_then(|ends| ends.map(cycles));
     Some(value(Unit::Count, centre, ends))
 }
 

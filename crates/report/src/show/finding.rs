@@ -43,11 +43,7 @@ mod tests {
 
     #[test]
     fn a_cost_that_may_be_zero_is_shown_as_its_bound() {
-        let extra = Quantity {
-            value: 4.8,
-            interval: Interval::new(-1.6, 11.2),
-            unit: Unit::Nanoseconds,
-        };
+        let extra = Quantity::new(4.8, Interval::new(-1.6, 11.2), Unit::Nanoseconds);
         let finding = Finding::new("extra", sentence!("It takes {extra} longer."));
         assert_eq!(sentence(&finding), "It takes at most 12 ns longer.");
         let evidence = Trust {

@@ -1,9 +1,6 @@
 //! Units with a prefix.
 
-use instrument::quantity::{
-    Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, Unit, significant,
-};
-use std::str::FromStr;
+use instrument::quantity::{Unit, significant};
 
 /// Most readers cannot use more digits; fewer are shown if the interval supports fewer.
 pub(super) const DIGITS: usize = 3;
@@ -28,13 +25,11 @@ impl Prefix {
             .rsplit_once(' ')
             .map_or("", |(_, symbol)| symbol)
             .to_owned();
-        let factor = match unit {
-            Unit::BytesPerSecond => base_units::<BytesPerSecond>(&symbol, |rate| rate.0),
-            Unit::OperationsPerSecond => base_units::<OperationsPerSecond>(&symbol, |rate| rate.0),
-            Unit::Nanoseconds => base_units::<Nanoseconds>(&symbol, |time| time.0),
-            Unit::Bytes => base_units::<Bytes>(&symbol, |bytes| bytes.0 as f64),
-            Unit::Share => 0.01,
-            Unit::Count | Unit::Ratio => 1.0,
+        let one = unit.read(&format!("1 {symbol}"));
+        let factor = match (unit, one) {
+            (Unit::Share, _) => 0.01,
+            (_, Some(Ok(one))) => one,
+            _ => 1.0,
         };
         Self { symbol, factor }
     }
@@ -68,10 +63,8 @@ impl Prefix {
             format!("{number:.decimals$}")
         };
         let is_zero = text.trim_start_matches(['-', '0', '.']).is_empty();
-        short(
-            text.strip_prefix('-').filter(|_| is_zero).unwrap_or(&text),
-            number,
-        )
+        let positive = text.strip_prefix('-').filter(|_| is_zero);
+        short(positive.unwrap_or(&text), number)
     }
 
     /// `value` in this unit, without the symbol.
@@ -91,9 +84,4 @@ fn short(text: &str, number: f64) -> String {
     } else {
         format!("{number:.1e}")
     }
-}
-
-/// Size of one `symbol` in base units.
-fn base_units<Q: FromStr>(symbol: &str, base: impl Fn(Q) -> f64) -> f64 {
-    format!("1 {symbol}").parse().map_or(1.0, base)
 }

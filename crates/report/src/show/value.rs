@@ -1,6 +1,7 @@
 //! A value with its unit and its interval: the one place where estimated numbers are rounded.
 
 use super::prefix::{DIGITS, LONGEST, Prefix};
+use crate::lists;
 use instrument::quantity::{Known, Quantity, Unit, significant};
 use instrument::statistics::Interval;
 
@@ -26,18 +27,14 @@ pub fn value(unit: Unit, centre: f64, interval: Option<Interval>) -> String {
     if interval.is_none() {
         return rounded(unit, centre, DIGITS);
     }
-    let quantity = Quantity {
-        value: centre,
-        interval,
-        unit,
-    };
+    let quantity = Quantity::new(centre, interval, unit);
     match quantity.known() {
         Known::Between(_) | Known::Nothing => VAGUE.into(),
         _ => parts(&quantity).0,
     }
 }
 
-pub(super) fn joined((centre, range): (String, Option<String>)) -> String {
+fn joined((centre, range): (String, Option<String>)) -> String {
     match range {
         Some(range) => format!("{centre} ({range})"),
         None => centre,
@@ -45,7 +42,7 @@ pub(super) fn joined((centre, range): (String, Option<String>)) -> String {
 }
 
 /// As [`parts`], with at most `digits` significant digits.
-pub(super) fn parts_of(quantity: &Quantity, digits: usize) -> (String, Option<String>) {
+fn parts_of(quantity: &Quantity, digits: usize) -> (String, Option<String>) {
     let &Quantity {
         value,
         interval,
@@ -118,7 +115,7 @@ fn bound(unit: Unit, value: f64, side: fn(f64) -> f64) -> String {
 }
 
 /// Both ends, with their unit once if it is the same.
-pub(super) fn ends(unit: Unit, ends: [f64; 2], digits: usize) -> String {
+fn ends(unit: Unit, ends: [f64; 2], digits: usize) -> String {
     let [low, high] = ends.map(|end| rounded(unit, end, digits));
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
         _ if low == high => high,
@@ -139,6 +136,66 @@ pub(crate) fn in_unit(
             prefix.at(unit, centre, place(prefix, centre, interval, DIGITS))
         }
         _ => prefix.number(centre),
+    }
+}
+
+/// An interval around `centre`, in the unit of the centre: `1.20 to 1.28 µs`, `256 to 1024 KiB`; a
+/// single value if both ends have the same text.
+pub fn range(unit: Unit, interval: Interval, centre: f64) -> String {
+    let quantity = Quantity::new(centre, Some(interval), unit);
+    match quantity.known() {
+        Known::Value => {
+            let (value, range) = parts(&quantity);
+            range.unwrap_or(value)
+        }
+        _ => ends(unit, [interval.low, interval.high], 2),
+    }
+}
+
+/// Values from the smallest to the largest.
+pub fn extent(unit: Unit, smallest: f64, largest: f64) -> String {
+    ends(unit, [smallest, largest], DIGITS)
+}
+
+/// Values in one unit if it suits all of them, else each in its own.
+pub(crate) fn several(
+    unit: Unit,
+    values: impl Iterator<Item = f64> + Clone,
+    between: &str,
+) -> String {
+    match Prefix::common(unit, values.clone()) {
+        Some(prefix) => {
+            let numbers = values.map(|value| prefix.number(value));
+            with(&lists::joined(between, numbers), &prefix)
+        }
+        None => lists::joined(between, values.map(|it| value(unit, it, None))),
+    }
+}
+
+/// A ratio with its interval: `1.052 × (1.031 to 1.074 ×)`.
+pub fn ratio_with_range(centre: f64, interval: Option<Interval>) -> String {
+    joined(ratio_parts(centre, interval))
+}
+
+/// A ratio and its interval separately, with the digits that distinguish them from 1.
+pub fn ratio_parts(centre: f64, interval: Option<Interval>) -> (String, Option<String>) {
+    if interval.is_none() {
+        return (ratio(centre), None);
+    }
+    let quantity = Quantity::new(centre, interval, Unit::Ratio);
+    parts_of(&quantity, digits_of_ratio(centre))
+}
+
+/// A ratio with enough digits to distinguish it from 1.
+pub fn ratio(ratio: f64) -> String {
+    Unit::Ratio.show(ratio, digits_of_ratio(ratio))
+}
+
+/// Near 1, a difference of 1 % matters; far from 1, only the leading digits do.
+fn digits_of_ratio(ratio: f64) -> usize {
+    match ratio {
+        1.0..10.0 => 4,
+        _ => 3,
     }
 }
 
@@ -181,7 +238,7 @@ pub(super) fn rounded(unit: Unit, value: f64, digits: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{NOT_KNOWN, VAGUE, parts, quantity, rounded, value};
+    use super::{NOT_KNOWN, VAGUE, extent, parts, quantity, range, rounded, value};
     use instrument::quantity::{Known, Quantity, Unit};
     use instrument::statistics::Interval;
     use proptest::prelude::*;
@@ -189,11 +246,7 @@ mod tests {
     const KIB: f64 = 1024.0;
 
     fn of(value: f64, low: f64, high: f64, unit: Unit) -> Quantity {
-        Quantity {
-            value,
-            interval: Interval::new(low, high),
-            unit,
-        }
+        Quantity::new(value, Interval::new(low, high), unit)
     }
 
     /// Each number as it is printed next to the words that readers objected to.
@@ -286,6 +339,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_and_its_centre_share_a_unit() {
+        let shown = |unit, centre, low, high| {
+            let interval = Interval::new(low, high).expect("in order");
+            range(unit, interval, centre)
+        };
+        let round_in_kib = 16_383.0 * KIB;
+        let of_bytes = shown(Unit::Bytes, 16.5e6, 16e6, round_in_kib);
+        assert_eq!(of_bytes, "15.3 to 16.0 MiB");
+        let to_64_mib = extent(Unit::Bytes, round_in_kib, 64.0 * KIB * KIB);
+        assert_eq!(to_64_mib, "16.0 to 64 MiB");
+        let far_apart = shown(Unit::Nanoseconds, 5e3, 5.0, 5e6);
+        assert_eq!(far_apart, "5.0 ns to 5.0 ms");
     }
 
     fn number(text: &str) -> f64 {

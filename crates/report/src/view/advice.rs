@@ -106,7 +106,11 @@ fn of_system(setting: &SystemSetting) -> Item {
     let usual = setting.value.as_ref().map(|_| setting.now.as_str());
     let said = sentence(&setting.title, value, usual, range);
     let lines = [said, Text::from(&setting.because)].into_iter();
-    let commands = commands_of([("set", setting.set.clone()), ("undo", setting.undo.clone())]);
+    let commands = [("set", &setting.set), ("undo", &setting.undo)].into_iter();
+    let commands = commands.filter_map(|(name, command)| {
+        let command = Piece::command(command.clone()?);
+        Some(text![Piece::faint(format!("{name}: ")), command])
+    });
     Item::new(lead(gain, "as it is"), lines.chain(commands))
 }
 
@@ -136,17 +140,4 @@ fn sentence(title: &str, value: &str, usual: Option<&str>, range: Option<String>
         usual,
         range
     ]
-}
-
-/// The commands that there are, each on its line.
-fn commands_of<const N: usize>(
-    commands: [(&'static str, Option<String>); N],
-) -> impl Iterator<Item = Text> {
-    let commands = commands.into_iter();
-    commands.filter_map(|(name, command)| {
-        Some(text![
-            Piece::faint(format!("{name}: ")),
-            Piece::command(command?)
-        ])
-    })
 }

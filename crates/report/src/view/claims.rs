@@ -19,13 +19,11 @@ pub(crate) fn judged<'a>(analysis: &Analysis<'_>) -> Blocks<'a> {
     let (open, decided): (Vec<_>, Vec<_>) = claims.into_iter().partition(is_open);
     let item = |(claim, judgement): &(&'static Claim, Judgement)| self::item(claim, judgement);
     let open_title = format!("{} undecided", open.len());
+    let open = Blocks::default().items(open.into_iter().map(item));
     Blocks::default()
         .say([tally(analysis)])
         .items(decided.into_iter().map(item))
-        .fold(
-            open_title,
-            Blocks::default().items(open.into_iter().map(item)),
-        )
+        .fold(open_title, open)
 }
 
 /// A claim with its ruling and the reason.

@@ -6,7 +6,7 @@ use super::results::table;
 use super::run::findings;
 use crate::ExperimentAnalysis;
 use crate::document::{Blocks, Chart, Document, Item, Piece, Table, TableBuilder, Text, text};
-use crate::lists::{by_key, distinct, joined};
+use crate::lists::{by_key, distinct};
 use crate::show::{self, Tone};
 use instrument::experiment::Metric;
 use instrument::point::{Axis, AxisKind};
@@ -68,12 +68,8 @@ fn results<'a>(experiment: &ExperimentAnalysis<'_>) -> Blocks<'a> {
     } else {
         Blocks::default()
     };
-    blocks.items(
-        skipped
-            .into_iter()
-            .chain(seldom)
-            .chain(failures(experiment)),
-    )
+    let skipped = skipped.into_iter().chain(seldom);
+    blocks.items(skipped.chain(failures(experiment)))
 }
 
 /// The points that could not be measured, grouped by reason.
@@ -207,16 +203,7 @@ fn percentiles(experiment: &ExperimentAnalysis<'_>) -> Table {
 fn processes(experiment: &ExperimentAnalysis<'_>) -> Vec<Text> {
     let line = |(point, estimate, metric): &Row<'_>| {
         let values = estimate.by_process.iter().copied();
-        let values = match show::Prefix::common(metric.unit, values.clone()) {
-            Some(prefix) => {
-                let values = joined(", ", values.map(|value| prefix.number(value)));
-                format!("{values} {}", prefix.symbol)
-            }
-            None => joined(
-                ", ",
-                values.map(|value| show::value(metric.unit, value, None)),
-            ),
-        };
+        let values = show::several(metric.unit, values, ", ");
         let point = show::point(experiment.definition, &point.point);
         let name = Piece::faint(format!("{point}, {}:", metric.title));
         text![name, format!(" {values}")]

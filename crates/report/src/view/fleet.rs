@@ -23,8 +23,8 @@ pub fn fleet(fleet: &Fleet) -> Document<'_> {
     let is_odd = |node: &&Node| node.standing != Standing::Alike;
     let odd: Vec<&Node> = fleet.nodes.iter().filter(is_odd).collect();
     let healthy = fleet.count(Standing::Alike);
-    let healthy =
-        (healthy > 0 && !odd.is_empty()).then(|| format!("and {healthy} {}", fleet.words().alike));
+    let [alike, ..] = fleet.words();
+    let healthy = (healthy > 0 && !odd.is_empty()).then(|| format!("and {healthy} {alike}"));
     let detailed = |nodes: &[&Node]| {
         nodes.iter().fold(Blocks::default(), |blocks, node| {
             blocks.section(node.name.as_str(), details(fleet, node))
@@ -76,7 +76,7 @@ fn named(odd: &[&Node]) -> Table {
 
 /// The values of a node that differ most, and the facts by which it differs.
 fn details<'a>(fleet: &Fleet, node: &Node) -> Blocks<'a> {
-    let words = fleet.words();
+    let [_, here, elsewhere] = fleet.words();
     let differs = |value: &&Value| node.differing().any(|(it, _)| it == value.component);
     let (named, others): (Vec<&Value>, Vec<&Value>) = node.values.iter().partition(differs);
     let mut values = [named, others].concat();
@@ -95,14 +95,14 @@ fn details<'a>(fleet: &Fleet, node: &Node) -> Blocks<'a> {
         .name("value", |value| {
             format!("{} {}", value.experiment, value.place)
         })
-        .number(words.here, |value| value.show(value.here))
-        .number(words.elsewhere, |value| value.show(value.elsewhere))
+        .number(here, |it| show::value(it.unit, it.here, None))
+        .number(elsewhere, |it| show::value(it.unit, it.elsewhere, None))
         .words("as fast (95 %)", |value| {
             Piece::doubtful_ratio(value.ratio, value.interval, value.doubtful)
         })
         .words("verdict", |value| verdict(value))
         .first(FIRST_VALUES);
-    let sides: [Sided<'_>; 2] = [(words.here, |it| &it.b), (words.elsewhere, |it| &it.a)];
+    let sides: [Sided<'_>; 2] = [(here, |it| &it.b), (elsewhere, |it| &it.a)];
     let facts = differing(&node.circumstances, sides);
     Blocks::default()
         .table(values)
@@ -121,10 +121,11 @@ fn missing(fleet: &Fleet) -> Vec<String> {
 
 /// A row for each node, a column for each component. Only what differs has a word.
 fn all<'a>(fleet: &Fleet) -> Blocks<'a> {
+    let [alike, ..] = fleet.words();
     let mut table = Table::of("all nodes", &fleet.nodes)
         .name("node", |node| Piece::Link(node.name.clone()))
         .words("verdict", |node| match node.standing {
-            Standing::Alike => Text::from(fleet.words().alike),
+            Standing::Alike => Text::from(alike),
             standing => standing.word().into(),
         });
     for component in fleet.components.keys() {

@@ -2,6 +2,7 @@
 
 use crate::document::{Blocks, Chart, Document, Piece, Table, TableBuilder, Text};
 use crate::glance::{self, Picture};
+use crate::machines::Nearest;
 use crate::{Analysis, show};
 use instrument::figure::{Figure, FigurePoint, Series};
 use instrument::point::Level;
@@ -9,13 +10,25 @@ use instrument::quantity::{Quantity, Unit, counted};
 use instrument::results::{Estimate, Verdict};
 use record::Failure;
 
-/// The machine of `analysis`; next to it that of `other`, which has a name. Its ladder may be shown elsewhere.
+/// The machine that another is shown next to.
+#[derive(Clone, Copy)]
+pub enum Other<'a> {
+    /// That of a run, which has a name.
+    Run(&'a str, &'a Analysis<'a>),
+    /// The nearest reference machine.
+    Nearest,
+}
+
+/// The machine of `analysis`, next to `other`. Its ladder may be shown elsewhere.
 pub fn glance<'a>(
     analysis: &Analysis<'_>,
-    other: Option<(&str, &Analysis<'_>)>,
+    other: Option<Other<'_>>,
     with_ladder: bool,
 ) -> Document<'a> {
-    let other = other.map(|(name, analysis)| (name, glance::ladder(analysis)));
+    let run = match other {
+        Some(Other::Run(name, there)) => Some((name, glance::ladder(there))),
+        _ => None,
+    };
     let clock = analysis.surroundings.clock_text();
     let facts = [
         ("machine", Some(show::machine(analysis.run))),
@@ -28,7 +41,7 @@ pub fn glance<'a>(
     let mut blocks = Blocks::default().facts(facts);
     let pictures = glance::pictures(analysis).into_iter();
     for picture in pictures.filter(|picture| with_ladder || !picture.is_ladder()) {
-        let drawn = match &other {
+        let drawn = match &run {
             Some((name, there)) if picture.is_ladder() => {
                 Blocks::default().table(compared(&picture, name, there.as_ref()))
             }
@@ -37,7 +50,29 @@ pub fn glance<'a>(
         };
         blocks = blocks.section(picture.title, drawn);
     }
+    if matches!(other, Some(Other::Nearest)) {
+        let none = "None has the same system and a processor of this family, and was measured at the same \
+                    points. `oscope reference add` makes one of a run.";
+        let values = nearest(analysis).unwrap_or_else(|| Blocks::default().say([none]));
+        blocks = blocks.section(NEAREST, values);
+    }
     blocks.document("")
+}
+
+/// The title of [`nearest`].
+pub(crate) const NEAREST: &str = "Next to the nearest reference machine";
+
+/// The values that the nearest reference machine has, too; `None` if there is none.
+pub(crate) fn nearest<'a>(analysis: &Analysis<'_>) -> Option<Blocks<'a>> {
+    let Nearest { machine, values } = Nearest::to(analysis)?;
+    let on = machine.started.strftime("%Y-%m-%d");
+    let name = format!("{}, measured on {on}", machine.machine);
+    let table = Table::of("values of both", &values)
+        .name("value", |value| value.what.clone())
+        .number("here", |value| number(&value.here))
+        .number("there", |value| number(&value.there))
+        .number("as fast here", |value| ratio(value.speed));
+    Some(Blocks::default().say([name]).table(table))
 }
 
 /// What a run that is over had too little time for.
@@ -77,19 +112,16 @@ fn bars<'a>(ladder: &Picture) -> Blocks<'a> {
 fn compared(here: &Picture, name: &str, there: Option<&Picture>) -> Table {
     let there = there.map_or(&[][..], |it| &it.figure.series[0].points);
     let of_other = |rung: &FigurePoint| there.iter().find(|other| other.x == rung.x);
-    let ratio = |rung: &FigurePoint| {
+    let speed = |rung: &FigurePoint| {
         let other = of_other(rung)?.estimate.quantity();
-        let ratio = other.over(rung.estimate.quantity())?;
-        Some(Piece::ratio(ratio.value, ratio.interval).into())
+        other.over(rung.estimate.quantity())
     };
     let time = |rung: &FigurePoint| number(&rung.estimate.quantity());
     Table::of("latencies of both", &here.figure.series[0].points)
         .name("", |rung| rung.x.to_string())
         .number("here", time)
         .number(name, |rung| of_other(rung).map(time).unwrap_or_default())
-        .number("as fast here", |rung| {
-            ratio(rung).unwrap_or_else(Text::default)
-        })
+        .number("as fast here", |rung| ratio(speed(rung)))
         .into()
 }
 
@@ -133,6 +165,12 @@ fn columns(figure: &Figure) -> impl Iterator<Item = Sizes<'_>> {
         };
         (title, unit, series)
     })
+}
+
+/// A ratio with its interval; nothing if there is none.
+fn ratio(ratio: Option<Quantity>) -> Text {
+    let piece = ratio.map(|ratio| Piece::ratio(ratio.value, ratio.interval));
+    piece.map(Text::from).unwrap_or_default()
 }
 
 /// A value with half the width of its interval.

@@ -1,13 +1,12 @@
 //! Labs: the list, the hand-in of a student, and a class question by question.
 
-use crate::chart::axis;
 use crate::document::{Blocks, Chart, Document, Piece, Table, Text, text};
 use crate::lab::{
     Accuracy, Answered, Class, ClassQuestion, ClassRow, Found, HandIn, Prediction, labs as all,
 };
 use crate::show::Word;
 use crate::show::words::{FASTER, SLOWER, UNDECIDED};
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
 use instrument::quantity::Quantity;
 
@@ -56,8 +55,8 @@ pub fn hand_in(hand_in: &HandIn, graphs: Vec<(Figure, Option<String>)>) -> Docum
 
 fn answer<'a>(answer: &Answered) -> Blocks<'a> {
     let judged = [
-        ("predicted", answer.predicted().into()),
-        ("measured", answer.found().into()),
+        ("predicted", answer.prediction.show(answer.unit).into()),
+        ("measured", answer.measured.show().into()),
         ("verdict", verdict(answer)),
     ];
     let reported = answer.reported.iter();
@@ -85,8 +84,10 @@ fn question<'a>(question: &ClassQuestion) -> Blocks<'a> {
     let table = Table::of(format!("answers to: {}", question.asks), &question.rows)
         .name("student", |row| row.student.as_str())
         .words("machine", |row| row.machine.as_str())
-        .number("predicted", |row| row.answer.predicted())
-        .words("measured", |row| row.answer.found())
+        .number("predicted", |row| {
+            row.answer.prediction.show(row.answer.unit)
+        })
+        .words("measured", |row| row.answer.measured.show())
         .words("verdict", |row| verdict(&row.answer))
         .words("why", |row| row.answer.why.as_deref().unwrap_or(""));
     let graph = graph(question).map(|figure| Chart::of(figure, "", None));
@@ -130,9 +131,9 @@ fn graph(question: &ClassQuestion) -> Option<Figure> {
         key: question.key.clone(),
         title: question.asks.clone(),
         kind: FigureKind::Bars,
-        x: axis("student", None, FigureScale::Linear),
+        x: FigureAxis::new("student", None, FigureScale::Linear),
         // Predictions may be wrong by orders of magnitude.
-        y: axis("", Some(unit), FigureScale::Logarithmic),
+        y: FigureAxis::new("", Some(unit), FigureScale::Logarithmic),
         series: vec![
             series("predicted", &predicted),
             series("measured", &measured),

@@ -23,20 +23,25 @@ pub(crate) fn machine<'a>(run: &Run) -> Blocks<'a> {
         })
 }
 
+/// Facts that few machines have. Nobody misses them elsewhere.
+const SAID_IF_KNOWN: [&str; 4] = [LIMIT, REPORTED, REDACTED, DEFENDER];
+const LIMIT: &str = "Limit of the control group";
+const REPORTED: &str = "Free pages reported to the host";
+const REDACTED: &str = "Redacted";
+const DEFENDER: &str = "Microsoft Defender watches files";
+
 /// The known facts, and the names of those that the system did not report.
 fn facts<'a>(pairs: Vec<(String, Option<String>)>) -> Blocks<'a> {
-    let (known, unknown): (Vec<_>, Vec<_>) =
-        pairs.into_iter().partition(|(_, value)| value.is_some());
-    let known = known
+    let names = pairs.iter().map(|(name, value)| match value {
+        None if !SAID_IF_KNOWN.contains(&name.as_str()) => name,
+        _ => "",
+    });
+    let unknown = joined(" · ", names);
+    let known = pairs
         .into_iter()
         .filter_map(|(name, value)| Some((name, Text::from(value?))));
-    let unknown: Vec<String> = unknown.into_iter().map(|(name, _)| name).collect();
-    let unknown = (!unknown.is_empty()).then(|| {
-        (
-            "Not known".to_owned(),
-            Piece::faint(unknown.join(" · ")).into(),
-        )
-    });
+    let unknown =
+        (!unknown.is_empty()).then(|| ("Not known".to_owned(), Piece::faint(unknown).into()));
     Blocks::default().facts(known.chain(unknown))
 }
 
@@ -106,11 +111,6 @@ fn caches(run: &Run) -> Group {
     )
 }
 
-const LIMIT: &str = "Limit of the control group";
-const REPORTED: &str = "Free pages reported to the host";
-/// Facts of memory of which few machines have any.
-const SAID_IF_KNOWN: [&str; 2] = [LIMIT, REPORTED];
-
 fn memory(run: &Run) -> Group {
     let (machine, environment) = (&run.machine, &run.environment);
     let pairs = vec![
@@ -129,17 +129,8 @@ fn memory(run: &Run) -> Group {
         pair(REPORTED, environment.free_page_reporting.map(yes_no)),
         pair("Swap", environment.swap_total_bytes.map(bytes)),
     ];
-    (
-        "Memory",
-        pairs
-            .into_iter()
-            .filter(|(name, value)| value.is_some() || !SAID_IF_KNOWN.contains(&name.as_str()))
-            .collect(),
-    )
+    ("Memory", pairs)
 }
-
-/// The note on a redacted run.
-const REDACTED: &str = "marks replace what named the machine and its people";
 
 fn system(run: &Run) -> Group {
     let (machine, environment) = (&run.machine, &run.environment);
@@ -150,6 +141,7 @@ fn system(run: &Run) -> Group {
     let load = environment
         .load_average
         .map(|load| load.map(|load| significant(load, 2)).join(" · "));
+    let marks = "marks replace what named the machine and its people";
     let uptime = environment
         .uptime_seconds
         .map(|seconds| show::length(seconds * 1e9));
@@ -168,12 +160,8 @@ fn system(run: &Run) -> Group {
         pair("Load over 1, 5 and 15 minutes", load),
         pair("Up for", uptime),
         pair("Fingerprint", Some(&run.header.machine_fingerprint)),
+        pair(REDACTED, run.header.redacted.then_some(marks)),
     ];
-    let redacted = run
-        .header
-        .redacted
-        .then(|| pair("Redacted", Some(REDACTED)));
-    let pairs = pairs.into_iter().chain(redacted).collect();
     ("System", pairs)
 }
 
@@ -209,10 +197,9 @@ fn settings(run: &Run) -> Group {
         pair("CPU limit of the control group", limit),
         pair("Clock source", environment.clock_source.as_ref()),
         pair("Rights of root", environment.is_root.map(yes_no)),
+        pair(DEFENDER, environment.defender_watches.map(yes_no)),
     ];
-    let defender = environment.defender_watches.map(yes_no);
-    let defender = defender.map(|watches| pair("Microsoft Defender watches files", Some(watches)));
-    ("Settings", pairs.into_iter().chain(defender).collect())
+    ("Settings", pairs)
 }
 
 fn storage(run: &Run) -> Group {

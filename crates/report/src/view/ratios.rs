@@ -1,12 +1,11 @@
 //! The ratios of a comparison as a figure: curves along the axis with the most levels, or a bar for each.
 
-use crate::chart::axis;
 use crate::comparison::{Row, Verdict};
 use crate::lists::by_key;
 use crate::show;
 use instrument::experiment::Definition;
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
-use instrument::point::{Axis, Level, Point};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::point::{Axis, Level};
 use instrument::quantity::{Quantity, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +15,8 @@ const LEAST_LEVELS: usize = 4;
 /// Curves along the numeric axis with the most levels, else a bar for each ratio.
 pub(super) fn ratios(definition: &Definition, rows: &[&Row<'_>]) -> Figure {
     let (kind, title, unit, series) = if let Some(along) = longest_axis(definition, rows) {
-        let series = families(along, rows);
-        (
-            FigureKind::Curve,
-            along.title.as_str(),
-            along.unit(),
-            series,
-        )
+        let (title, series) = (along.title.as_str(), families(along, rows));
+        (FigureKind::Curve, title, along.unit(), series)
     } else {
         let points = rows
             .iter()
@@ -37,8 +31,8 @@ pub(super) fn ratios(definition: &Definition, rows: &[&Row<'_>]) -> Figure {
         key: "ratios".into(),
         title: format!("{}: how many times as fast", definition.title),
         kind,
-        x: axis(title, unit, FigureScale::Logarithmic),
-        y: axis("B as fast", Some(Unit::Ratio), FigureScale::Logarithmic),
+        x: FigureAxis::new(title, unit, FigureScale::Logarithmic),
+        y: FigureAxis::new("B as fast", Some(Unit::Ratio), FigureScale::Logarithmic),
         series,
         marks: Vec::new(),
     }
@@ -46,11 +40,7 @@ pub(super) fn ratios(definition: &Definition, rows: &[&Row<'_>]) -> Figure {
 
 /// The ratio of a row. A marker that is not filled is of no clear difference.
 fn point(x: Level, row: &Row<'_>) -> FigurePoint {
-    let ratio = Quantity {
-        value: row.ratio,
-        interval: row.interval,
-        unit: Unit::Ratio,
-    };
+    let ratio = Quantity::new(row.ratio, row.interval, Unit::Ratio);
     FigurePoint {
         x,
         estimate: ratio.into(),
@@ -99,11 +89,8 @@ fn families(axis: &Axis, rows: &[&Row<'_>]) -> Vec<Series> {
             .point
             .get(&axis.name)
             .filter(|level| level.number().is_some())?;
-        let levels = row.point.levels();
-        let others = levels.filter(|(name, _)| *name != axis.name && !companions.contains(name));
-        let others = others.fold(Point::new(), |point, (name, level)| {
-            point.with(name, level.clone())
-        });
+        let is_other = |name: &str| name != axis.name && !companions.contains(name);
+        let others = row.point.only(is_other);
         let label = row.at(show::point(row.definition, &others));
         Some((label, point(x.clone(), row)))
     });

@@ -123,10 +123,8 @@ fn warnings(analysis: &Analysis<'_>) -> Vec<Item> {
             text![worst],
             format!("Remedy: {}.", warning.advice()).into(),
         ];
-        Some(Item::new(
-            Piece::toned(Tone::Doubtful, warning.label()),
-            lines,
-        ))
+        let lead = Piece::toned(Tone::Doubtful, warning.label());
+        Some(Item::new(lead, lines))
     });
     items.collect()
 }

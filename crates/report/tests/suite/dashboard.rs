@@ -11,7 +11,6 @@ const DASHBOARD: &str = include_str!("../../../../packaging/grafana/oscope.json"
 
 /// The names of all gauges that an export of any run can hold.
 fn exported() -> BTreeSet<String> {
-    let run = fixture::run();
     let definitions: Vec<Definition> = experiments::all().map(Experiment::definition).collect();
     let analysed = definitions.iter().map(|definition| {
         let metrics = definition.metrics.iter();
@@ -19,7 +18,7 @@ fn exported() -> BTreeSet<String> {
         let point = fixture::result(Point::new(), estimates.collect());
         fixture::analysed(definition, vec![point])
     });
-    let mut analysis = fixture::analysis(&run);
+    let mut analysis = fixture::analysis();
     analysis.experiments = analysed.collect();
     let text = openmetrics(&analysis);
     let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));

@@ -5,9 +5,9 @@ use oscope_report::json;
 
 #[test]
 fn analysis_holds_findings_estimates_failures_and_the_machine() {
-    let run = fixture::run();
-    let value = json::analysis(&fixture::analysis(&run));
-    assert_eq!(value["run"]["id"], run.header.id);
+    let analysis = fixture::analysis();
+    let value = json::analysis(&analysis);
+    assert_eq!(value["run"]["id"], analysis.run.header.id);
     assert_eq!(value["machine"]["cpu"]["architecture"], "x86_64");
     let finding = &value["findings"][0];
     assert_eq!(finding["experiment"], "file.block_size");
@@ -19,7 +19,7 @@ fn analysis_holds_findings_estimates_failures_and_the_machine() {
     );
 
     let experiments = value["experiments"].as_array().unwrap();
-    assert_eq!(experiments.len(), run.experiments.len());
+    assert_eq!(experiments.len(), analysis.experiments.len());
     let broken = &experiments[0]["points"][13]["estimates"][1];
     assert_eq!(broken["verdict"], "broken");
     assert!(broken["reason"].as_str().unwrap().contains("physics"));
@@ -30,8 +30,7 @@ fn analysis_holds_findings_estimates_failures_and_the_machine() {
 
 #[test]
 fn a_value_is_marked_by_the_warnings_that_touch_it_alone() {
-    let run = fixture::run();
-    let value = json::analysis(&fixture::analysis(&run));
+    let value = json::analysis(&fixture::analysis());
     let point = &value["experiments"][0]["points"][2];
     assert_eq!(point["warnings"][0]["warning"]["drift"]["metric"], "read");
     let doubtful = |index: usize| point["estimates"][index]["doubtful"].as_bool();
@@ -43,7 +42,6 @@ fn a_value_is_marked_by_the_warnings_that_touch_it_alone() {
 
 #[test]
 fn an_estimate_is_written_in_full() {
-    let run = fixture::run();
-    let value = &json::analysis(&fixture::analysis(&run))["experiments"][4];
+    let value = &json::analysis(&fixture::analysis())["experiments"][4];
     insta::assert_snapshot!(serde_json::to_string_pretty(value).unwrap());
 }

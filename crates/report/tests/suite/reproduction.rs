@@ -1,6 +1,7 @@
 //! The published reports, reproduced by made-up values.
 
 use crate::fixture::{estimate, measured, result};
+use crate::page::select;
 use instrument::definition::Definition;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
@@ -315,13 +316,10 @@ fn growth_is_the_exponent_along_the_axis() {
 fn the_page_has_each_number_with_its_verdict_and_reason() {
     let reproduction = calls();
     let data = reproduce::json(&reproduction);
-    let page = page::paint(&view::reproduction(&reproduction), Some(&data)).expect("a page");
+    let page = page::paint(&view::reproduction(&reproduction), Some(&data));
     let document = scraper::Html::parse_document(&page);
     assert_eq!(document.errors, Vec::<String>::new());
-    let all = |selector: &str| {
-        let selector = scraper::Selector::parse(selector).expect("a selector");
-        document.select(&selector).collect::<Vec<_>>()
-    };
+    let all = |text: &str| select(&document, text);
     let words = |row: &scraper::ElementRef<'_>| row.text().collect::<Vec<_>>().join(" ");
     let rows = all("tbody tr");
     let getpid = rows

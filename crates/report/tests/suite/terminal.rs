@@ -39,8 +39,7 @@ fn painted(document: &Document<'_>, style: &Style) -> String {
 }
 
 fn summary(style: &Style) -> String {
-    let run = fixture::run();
-    painted(&view::summary(&fixture::analysis(&run)), style)
+    painted(&view::summary(&fixture::analysis()), style)
 }
 
 #[test]
@@ -70,7 +69,7 @@ fn a_summary_fits_each_terminal() {
 fn a_run_under_conditions_that_matter_begins_with_them() {
     let mut run = fixture::run();
     run.environment.is_traced = Some(true);
-    let text = painted(&view::summary(&fixture::analysis(&run)), &WIDE);
+    let text = painted(&view::summary(&fixture::analysis_of(&run)), &WIDE);
     let traced = "trust    During this run, another program traced oscope. 78 of 113 values known";
     assert!(text.starts_with(traced), "{text}");
     assert!(!text.contains("Nothing disturbed this run."), "{text}");
@@ -78,15 +77,15 @@ fn a_run_under_conditions_that_matter_begins_with_them() {
     run.environment.kernel_name = Some("Windows NT".into());
     run.environment.kernel_release = Some("10.0.19043".into());
     run.environment.stand_in = Some("Wine 8.0".into());
-    let text = painted(&view::summary(&fixture::analysis(&run)), &WIDE);
+    let text = painted(&view::summary(&fixture::analysis_of(&run)), &WIDE);
     let caution = "trust    Measured under Wine 8.0, not on Windows NT: its times say nothing";
     assert!(text.starts_with(caution), "{text}");
     assert!(text.contains("Windows NT 10.0.19043 of Wine 8.0"), "{text}");
 }
 
 /// The made-up run with more findings and experiments, which fill many screens.
-fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
-    let mut analysis = fixture::analysis(run);
+fn long() -> oscope_report::Analysis<'static> {
+    let mut analysis = fixture::analysis();
     let found = analysis.experiments[0].findings[0].clone();
     for (index, experiment) in analysis.experiments.iter_mut().enumerate() {
         let further = (0..60).map(|count| found.clone().weighing(1.0 - 0.01 * f64::from(count)));
@@ -97,9 +96,8 @@ fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
 
 #[test]
 fn a_brief_summary_has_what_to_do_on_two_screens() {
-    let run = fixture::run();
     for style in [&USUAL, &WIDE] {
-        let text = checked(terminal::brief(&long(&run), style), style);
+        let text = checked(terminal::brief(&long(), style), style);
         assert!(text.lines().count() <= 90, "{text}");
         let parts = [
             "trust ",
@@ -120,8 +118,7 @@ fn a_brief_summary_has_what_to_do_on_two_screens() {
 
 #[test]
 fn two_screens_hold_a_run_of_which_much_is_missing() {
-    let run = fixture::run();
-    let mut analysis = long(&run);
+    let mut analysis = long();
     let reasons: Vec<String> = (0..30)
         .map(|index| format!("it needs thing number {index}, which this machine has not: add it"))
         .collect();
@@ -140,8 +137,7 @@ fn two_screens_hold_a_run_of_which_much_is_missing() {
 
 #[test]
 fn an_experiment_without_an_estimate_takes_a_line_and_no_table() {
-    let run = fixture::run();
-    let mut analysis = fixture::analysis(&run);
+    let mut analysis = fixture::analysis();
     let experiments = analysis.experiments.iter_mut();
     let points = experiments.flat_map(|experiment| &mut experiment.points);
     for estimate in points.flat_map(|point| &mut point.estimates) {
@@ -157,7 +153,7 @@ fn a_short_run_is_shown_whole() {
     let mut run = fixture::run();
     run.experiments
         .retain(|record| record.definition.id == "memory.swap");
-    let analysis = fixture::analysis(&run);
+    let analysis = fixture::analysis_of(&run);
     assert_eq!(
         terminal::brief(&analysis, &USUAL),
         painted(&view::summary(&analysis), &USUAL)
@@ -166,8 +162,7 @@ fn a_short_run_is_shown_whole() {
 
 #[test]
 fn at_most_forty_findings_are_together_and_the_rest_with_their_experiments() {
-    let run = fixture::run();
-    let analysis = long(&run);
+    let analysis = long();
     let first = oscope_report::foremost(&analysis, oscope_report::MOST_FINDINGS);
     assert_eq!(first.len(), 40);
     let is_decided = |found: &Finding| found.grade != Grade::Undecided;
@@ -183,8 +178,7 @@ fn at_most_forty_findings_are_together_and_the_rest_with_their_experiments() {
 
 #[test]
 fn light_findings_are_in_their_chapter_only() {
-    let run = fixture::run();
-    let mut analysis = fixture::analysis(&run);
+    let mut analysis = fixture::analysis();
     let found = analysis.experiments[0].findings[0].clone();
     for (weight, is_foremost) in [(0.2, false), (0.3, true)] {
         analysis.experiments[0].findings = vec![found.clone().weighing(weight)];
@@ -199,7 +193,7 @@ fn a_run_that_was_cut_off_has_a_summary() {
     let mut run = fixture::run();
     run.header.ended = None;
     run.experiments.clear();
-    let analysis = fixture::analysis(&run);
+    let analysis = fixture::analysis_of(&run);
     insta::assert_snapshot!(painted(&view::summary(&analysis), &USUAL));
 }
 
@@ -208,7 +202,7 @@ fn a_glance_names_what_the_time_was_too_short_for_once_the_run_is_over() {
     for (is_over, seldom) in [(true, true), (true, false), (false, true)] {
         let mut run = fixture::run();
         run.header.ended = run.header.ended.filter(|_| is_over);
-        let mut analysis = fixture::analysis(&run);
+        let mut analysis = fixture::analysis_of(&run);
         let experiments = analysis.experiments.iter_mut();
         let points = experiments.flat_map(|it| &mut it.points);
         for (index, point) in points.enumerate() {
@@ -229,8 +223,7 @@ fn a_glance_names_what_the_time_was_too_short_for_once_the_run_is_over() {
 fn rungs_are_loads_from_pages_of_one_size_however_many_others_were_measured() {
     let definition = experiments::find("memory.latency").map(Experiment::definition);
     let definition = definition.expect("it is an experiment");
-    let run = fixture::run();
-    let mut analysis = fixture::analysis(&run);
+    let mut analysis = fixture::analysis();
     let loads = [
         ("2 MiB pages", 8_u64 << 10, 1.1),
         ("2 MiB pages", 1 << 20, 7.7),
@@ -260,8 +253,7 @@ fn rungs_are_loads_from_pages_of_one_size_however_many_others_were_measured() {
 
 #[test]
 fn an_experiment_is_shown_in_full() {
-    let run = fixture::run();
-    let analysis = fixture::analysis(&run);
+    let analysis = fixture::analysis();
     let shown = |index: usize| {
         let document = view::experiment(&analysis.experiments[index], None);
         painted(&document, &USUAL)
@@ -275,7 +267,7 @@ fn an_experiment_is_shown_in_full() {
 #[test]
 fn runs_are_listed_on_wide_and_usual_terminals() {
     let stored = |number| {
-        let header = fixture::header();
+        let header = fixture::run().header;
         RunSummary {
             number,
             id: header.id,
@@ -321,20 +313,20 @@ fn each_check_has_its_effect_and_its_advice() {
 
 #[test]
 fn experiments_are_listed_and_explained() {
-    let definitions = [fixture::memory(), fixture::files(), fixture::calls()];
-    insta::assert_snapshot!("list", painted(&view::list(&definitions), &USUAL));
+    let run = fixture::run();
+    let definitions = run.experiments[..3].iter().map(|it| &it.definition);
+    insta::assert_snapshot!("list", painted(&view::list(definitions), &USUAL));
     let needs = "64 MiB of free space in the scratch directory. All of it is there.";
     let levels = [
         "multiples of 4 KiB from 16 KiB to 1 GiB".to_owned(),
         "1; 2; 4".into(),
     ];
-    let explained = view::explain(&definitions[0], &levels, needs);
+    let explained = view::explain(&run.experiments[0].definition, &levels, needs);
     insta::assert_snapshot!("explain", painted(&explained, &USUAL));
 }
 
 #[test]
 fn claims_have_their_rulings_and_reasons() {
-    let run = fixture::run();
-    let claims = view::claims(&fixture::analysis(&run));
+    let claims = view::claims(&fixture::analysis());
     insta::assert_snapshot!(painted(&claims, &USUAL));
 }

@@ -12,7 +12,6 @@ use platform::socket;
 use std::io::{self, IoSliceMut};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Bytes to read ahead of frames: enough for some dozens of small files in one call.
 const READ_AHEAD: usize = 64 << 10;
@@ -20,7 +19,7 @@ const READ_AHEAD: usize = 64 << 10;
 /// The receiving direction of a connection.
 pub(crate) struct Inlet {
     socket: TcpStream,
-    patience: Patience,
+    pub(crate) patience: Patience,
     guard: Guard,
     /// Received bytes. Those before `start` are consumed.
     buffer: Box<[u8]>,
@@ -59,17 +58,7 @@ impl Inlet {
 
     /// Protection of file contents.
     pub(crate) fn contents(&self) -> Cover {
-        self.guard.contents()
-    }
-
-    /// From now on, a separate thread reads, for as long as the connection lasts.
-    pub(crate) fn listen_during_work(&mut self) {
-        self.patience.listen_during_work();
-    }
-
-    /// Sets the time by which everything must have arrived, if any.
-    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.patience.set_deadline(deadline);
+        self.guard.contents
     }
 
     /// The next `N` bytes of the peer's first words. Fails at once if they do not begin with the
@@ -110,7 +99,7 @@ impl Inlet {
 
     /// The next frame. A frame of data returns only its header: [`Inlet::data`] and similar read its
     /// body.
-    pub(crate) fn frame(&mut self) -> Result<Frame<'_>> {
+    pub(crate) fn frame(&mut self) -> Result<Frame> {
         let header = self.header()?;
         if header.is_data {
             if self.contents() != Cover::Bare && header.len > LONGEST_DATA {

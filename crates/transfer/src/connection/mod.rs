@@ -41,7 +41,7 @@ pub(crate) fn prepare(socket: &TcpStream) -> Result<()> {
 /// A connection within this machine is not paced: an algorithm for networks such as BBR paces packets
 /// by a timer, which here only delays both ends. Reno sends as much as fits.
 pub(crate) fn congestion(address: &SocketAddr) -> Option<&'static str> {
-    address.ip().to_canonical().is_loopback().then_some("reno")
+    is_within_machine(address.ip()).then_some("reno")
 }
 
 // Trust in a peer without a token: only between processes of one machine, and as far as the system

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Frames and small data are gathered up to this size before they are sent.
 const GATHERED: usize = 64 << 10;
@@ -21,16 +21,16 @@ const LARGEST_GATHERED: usize = 32 << 10;
 
 /// The sending direction of a connection.
 pub(crate) struct Outlet {
-    line: Line,
+    pub(crate) line: Line,
     queue: Arc<Mutex<Queue>>,
     life: Arc<Life>,
     pulse: Option<Pulse>,
 }
 
 /// The socket, and the patience with which it is written to.
-struct Line {
-    socket: Arc<TcpStream>,
-    patience: Patience,
+pub(crate) struct Line {
+    pub(crate) socket: Arc<TcpStream>,
+    pub(crate) patience: Patience,
 }
 
 impl Outlet {
@@ -69,28 +69,9 @@ impl Outlet {
         lock(&self.queue).guard = Guard::new(keys, greeting, contents);
     }
 
-    /// Sets the time by which everything must be sent, if any.
-    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.line.patience.set_deadline(deadline);
-    }
-
-    /// Patience with the same peer, for another kind of wait.
-    pub(crate) fn other_patience(&self) -> Patience {
-        self.line.patience.another()
-    }
-
     /// Protection of file contents.
     pub(crate) fn contents(&self) -> Cover {
-        lock(&self.queue).guard.contents()
-    }
-
-    pub(crate) fn socket(&self) -> &TcpStream {
-        &self.line.socket
-    }
-
-    /// True if the program was asked to stop. A call that never waits does not check this itself.
-    pub(crate) fn shall_stop(&self) -> bool {
-        self.line.patience.shall_stop()
+        lock(&self.queue).guard.contents
     }
 
     /// Queues the first words, which precede all frames.
@@ -99,7 +80,7 @@ impl Outlet {
     }
 
     /// Queues a frame other than data. It is sent together with what follows.
-    pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+    pub(crate) fn frame(&mut self, frame: &Frame) -> Result<()> {
         let mut queue = lock(&self.queue);
         queue.frame(frame);
         self.line.send_full(&mut queue)
@@ -133,7 +114,7 @@ impl Outlet {
         let mut queue = lock(&self.queue);
         let head = queue.head(header);
         queue.gathered.extend(head);
-        if queue.guard.contents() != Cover::Sealed {
+        if queue.guard.contents != Cover::Sealed {
             let check = queue.guard.sum_data(data);
             return self.line.send_data(&mut queue, data, check);
         }
@@ -202,11 +183,6 @@ impl Outlet {
         patience.until_done(|| call(socket))
     }
 
-    /// Accounts for the bytes that a call sent.
-    pub(crate) fn sent(&mut self, count: usize) {
-        self.line.patience.moved(count);
-    }
-
     /// Like [`Outlet::send`], for calls that retry by themselves and ask whether they should.
     pub(crate) fn send_retrying(
         &mut self,
@@ -214,7 +190,7 @@ impl Outlet {
     ) -> Result<usize> {
         let Line { socket, patience } = &mut self.line;
         let count = patience.retrying(|retry| call(socket, retry))?;
-        self.sent(count);
+        patience.moved(count);
         Ok(count)
     }
 
@@ -306,7 +282,7 @@ impl Queue {
     }
 
     /// Adds a frame other than data.
-    pub(super) fn frame(&mut self, frame: &Frame<'_>) {
+    pub(super) fn frame(&mut self, frame: &Frame) {
         self.scratch.clear();
         frame.encode(&mut self.scratch);
         let (header, body) = self

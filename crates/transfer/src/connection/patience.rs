@@ -20,8 +20,8 @@ pub(crate) struct Patience {
     waited: Duration,
     /// Bytes moved since then.
     bytes: u64,
-    /// Time at which everything must be finished, no matter how many bytes move.
-    deadline: Option<Instant>,
+    /// Time at which the peer is given up, no matter how many bytes move.
+    pub(crate) deadline: Option<Instant>,
     life: Arc<Life>,
     /// Number of times the peer had said that it is at work when this was last asked.
     heard: u64,
@@ -51,13 +51,13 @@ impl Patience {
     }
 
     /// From now on, waits without an end, while other threads are at work.
-    pub(super) fn listen_during_work(&mut self) {
+    pub(crate) fn listen_during_work(&mut self) {
         self.limits.patience = Duration::MAX;
         self.is_listener = false;
     }
 
     /// The same, for another kind of wait.
-    pub(super) fn another(&self) -> Self {
+    pub(crate) fn another(&self) -> Self {
         Self::new(self.limits, Arc::clone(&self.life))
     }
 
@@ -73,12 +73,8 @@ impl Patience {
         self.moved(bytes);
     }
 
-    /// Gives the peer up at `deadline`, no matter how many bytes move.
-    pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.deadline = deadline;
-    }
-
-    pub(super) fn shall_stop(&self) -> bool {
+    /// True if the program was asked to stop. A call that never waits does not check this itself.
+    pub(crate) fn shall_stop(&self) -> bool {
         self.limits.stop.load(Ordering::Acquire)
     }
 
@@ -176,11 +172,6 @@ pub(super) struct Life {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Error, Limits};
-    use std::io;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-    use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -24,7 +24,7 @@ use std::time::Duration;
 const GREETING: [u8; GREETING_BYTES] = [8; GREETING_BYTES];
 
 /// Frames of every kind, each with its data.
-fn frames() -> Vec<(Frame<'static>, Vec<u8>)> {
+fn frames() -> Vec<(Frame, Vec<u8>)> {
     let verdict = Verdict::Welcome;
     let name = FileName::new(b"name").expect("a plain name");
     let data = |offset, more| Frame::Data {
@@ -32,12 +32,12 @@ fn frames() -> Vec<(Frame<'static>, Vec<u8>)> {
         len: 300,
         more,
     };
-    let receipt = |failure| Frame::Receipt {
+    let receipt = |failure: &str| Frame::Receipt {
         id: 7,
         received_ns: 1,
         stored_ns: 2,
         needs_room: false,
-        failure,
+        failure: failure.into(),
     };
     let frames = [
         Frame::Open,
@@ -47,7 +47,9 @@ fn frames() -> Vec<(Frame<'static>, Vec<u8>)> {
         data(300, true),
         data(1000, false),
         Frame::End { size: 2000 },
-        Frame::Abort { reason: "no" },
+        Frame::Abort {
+            reason: "no".into(),
+        },
         Frame::Prepare {
             method: ReceiveMethod::File,
         },
@@ -67,14 +69,14 @@ fn frames() -> Vec<(Frame<'static>, Vec<u8>)> {
         receipt("full"),
         Frame::Ready {
             room: 5,
-            failure: "",
+            failure: String::new(),
         },
         Frame::Done {
             bytes: 6,
             cpu_ns: 8,
         },
     ];
-    let data = |(seed, frame): (u8, &Frame<'_>)| match frame {
+    let data = |(seed, frame): (u8, &Frame)| match frame {
         Frame::Data { len, .. } => vec![seed; *len as usize],
         _ => Vec::new(),
     };
@@ -127,7 +129,7 @@ fn said(keys: Option<&Keys>, contents: Cover) -> Vec<Vec<u8>> {
 /// A frame as bytes, its data, and true if their checksum is right.
 type Heard = (Vec<u8>, Vec<u8>, bool);
 
-fn as_bytes(frame: &Frame<'_>) -> Vec<u8> {
+fn as_bytes(frame: &Frame) -> Vec<u8> {
     let mut bytes = Vec::new();
     frame.encode(&mut bytes);
     bytes

@@ -7,7 +7,8 @@ use crate::protocol::{CHECK_BYTES, GREETING_BYTES, HEADER_BYTES, Malformed};
 pub(crate) struct Guard {
     /// `None` if checks are checksums.
     cipher: Option<Cipher>,
-    contents: Cover,
+    /// Protection of file contents.
+    pub(crate) contents: Cover,
     /// Seed of the checksums, which binds frames to this greeting.
     start: u64,
     /// Number of frames so far.
@@ -33,11 +34,6 @@ impl Guard {
             header: [0; HEADER_BYTES],
             header_check: [0; CHECK_BYTES],
         }
-    }
-
-    /// Protection of file contents.
-    pub(crate) fn contents(&self) -> Cover {
-        self.contents
     }
 
     /// The check of the next outgoing frame's header.

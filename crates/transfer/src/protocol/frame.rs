@@ -6,14 +6,13 @@ use super::{HEADER_BYTES, Header, Malformed, Part, Partial, Verdict};
 use crate::method::ReceiveMethod;
 use serde::{Deserialize, Serialize};
 
-/// A frame. It borrows from the bytes it was read from.
+/// A frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Frame<'b> {
+pub enum Frame {
     /// The sender wants to send. This is the first frame that proves knowledge of the token.
     Open,
     /// A file, or a part of one, starts.
-    #[serde(borrow)]
-    File(Part<'b>),
+    File(Part),
     /// After hearing how much the receiver has, the sender starts at this offset.
     Start {
         /// Offset of the first byte that follows.
@@ -27,7 +26,7 @@ pub enum Frame<'b> {
     /// The part will not be completed.
     Abort {
         /// The reason; empty without one.
-        reason: &'b str,
+        reason: String,
     },
     /// There are no more files.
     Bye,
@@ -56,7 +55,7 @@ pub enum Frame<'b> {
         /// True if the device of the receiver is full.
         needs_room: bool,
         /// The reason why it was not kept; empty if it was.
-        failure: &'b str,
+        failure: String,
     },
     /// The receiver's last frame.
     Done {
@@ -70,7 +69,7 @@ pub enum Frame<'b> {
         /// Size of the largest file that fits, in bytes.
         room: u64,
         /// The reason why the receiver is not ready; empty if it is.
-        failure: &'b str,
+        failure: String,
     },
     /// Either side is at work and has nothing else to report yet.
     Working,
@@ -86,9 +85,9 @@ pub enum Frame<'b> {
     },
 }
 
-impl<'b> Frame<'b> {
+impl Frame {
     /// Parses a header and its body. For a frame of data, `body` is ignored.
-    pub fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
+    pub fn parse(header: &Header, body: &[u8]) -> Result<Self, Malformed> {
         if header.is_data {
             return Ok(Self::Data {
                 offset: header.offset,
@@ -136,7 +135,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The frame, as a peer reads it.
-    fn parsed(frame: &Frame<'_>) -> Result<(), Malformed> {
+    fn parsed(frame: &Frame) -> Result<(), Malformed> {
         let mut bytes = Vec::new();
         frame.encode(&mut bytes);
         let (header, body) = bytes.split_first_chunk::<HEADER_BYTES>().expect("a header");
@@ -175,40 +174,40 @@ mod tests {
             Some(Mode { bits, is_kept })
         };
         let name = FileName::new(b"name").expect("a plain name");
-        let part = Part {
+        let part = || Part {
             mode: mode(0o640),
-            kind: Kind::Link(b"target"),
-            ..Part::file(0, name, Some(0))
+            kind: Kind::Link(b"target".into()),
+            ..Part::file(0, name.clone(), Some(0))
         };
-        let refused = |part, what| {
-            let refused = parsed(&Frame::File(part));
+        let refused = |part: Part, what| {
+            let refused = parsed(&Frame::File(part.clone()));
             assert_eq!(refused, Err(Malformed::Number(what)), "{part:?}");
         };
-        assert_eq!(parsed(&Frame::File(part)), Ok(()));
+        assert_eq!(parsed(&Frame::File(part())), Ok(()));
         let mode = mode(0o10_000);
-        refused(Part { mode, ..part }, "mode");
+        refused(Part { mode, ..part() }, "mode");
         let modified = Some(Times {
             seconds: 0,
             nanoseconds: 1_000_000_000,
         });
-        refused(Part { modified, ..part }, "time");
+        refused(Part { modified, ..part() }, "time");
         for target in [&b""[..], b"a\0b", &[b'x'; 4096]] {
-            let kind = Kind::Link(target);
-            refused(Part { kind, ..part }, "target of a link");
+            let kind = Kind::Link(target.into());
+            refused(Part { kind, ..part() }, "target of a link");
         }
-        for kind in [Kind::Directory, Kind::CompleteDirectory, part.kind] {
+        for kind in [Kind::Directory, Kind::CompleteDirectory, part().kind] {
             for (size, parts) in [(Some(1), 1), (None, 1), (Some(0), 2)] {
                 let part = Part {
                     size,
                     parts,
-                    kind,
-                    ..part
+                    kind: kind.clone(),
+                    ..part()
                 };
                 refused(part, "size of what has no contents");
             }
         }
         for parts in [0, 65] {
-            refused(Part { parts, ..part }, "number of parts");
+            refused(Part { parts, ..part() }, "number of parts");
         }
     }
 }

@@ -73,8 +73,8 @@ impl Hello {
         let mut bytes = Vec::with_capacity(GREETING_BYTES);
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.push(self.cover.code());
-        bytes.push(self.suite.map_or(0, Suite::code));
+        bytes.push(self.cover as u8);
+        bytes.push(self.suite.map_or(0, |suite| suite as u8 + 1));
         bytes.extend(self.streams.to_le_bytes());
         bytes.extend(self.stream.to_le_bytes());
         bytes.extend(self.session);
@@ -87,15 +87,19 @@ impl Hello {
         if version(bytes)? != VERSION {
             return Ok(None);
         }
-        let [cover, suite] = [bytes[10], bytes[11]];
+        let [cover, suite] = [10, 11].map(|at| usize::from(bytes[at]));
         let [streams, stream] = [12, 14].map(|at| u16::from_le_bytes([bytes[at], bytes[at + 1]]));
         if streams == 0 || streams > MOST_STREAMS || stream >= streams {
             return Err(Malformed::Number("number of connections"));
         }
-        let cover = Cover::from_code(cover).ok_or(Malformed::Number("cover"))?;
+        let cover = *Cover::ALL.get(cover).ok_or(Malformed::Number("cover"))?;
         let suite = match suite {
             0 => None,
-            code => Some(Suite::from_code(code).ok_or(Malformed::Number("cipher"))?),
+            number => Some(
+                *Suite::ALL
+                    .get(number - 1)
+                    .ok_or(Malformed::Number("cipher"))?,
+            ),
         };
         // Sealed contents need a cipher suite.
         if bytes[32..] != [0; 32] || (cover == Cover::Sealed && suite.is_none()) {

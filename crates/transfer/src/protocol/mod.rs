@@ -1,5 +1,5 @@
-//! The wire format, as pure functions over bytes: no I/O, and no allocation whose size the peer
-//! chooses.
+//! The wire format, as pure functions over bytes: no I/O, and no allocation of more than 1 MiB whose
+//! size the peer chooses.
 
 mod frame;
 mod greeting;
@@ -71,8 +71,9 @@ pub enum Malformed {
 }
 
 /// The reason for a failure, as far as a frame has room for it.
-pub(crate) fn reason(text: &str) -> &str {
-    &text[..text.floor_char_boundary(LONGEST_REASON)]
+pub(crate) fn reason(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(LONGEST_REASON));
+    text
 }
 
 /// The first 16 bytes of a frame.

@@ -4,8 +4,8 @@ use super::{DIGEST_BYTES, LONGEST_COMPONENT, LONGEST_NAME, MOST_STREAMS, Malform
 use serde::{Deserialize, Serialize};
 
 /// The announcement of a file, or of a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part<'b> {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
     /// Number of the file in its transfer.
     pub id: u64,
     /// Size of the whole file; `None` if the sender does not know it yet.
@@ -19,15 +19,14 @@ pub struct Part<'b> {
     /// Modification time to set.
     pub modified: Option<Times>,
     /// Its name.
-    #[serde(borrow)]
-    pub name: FileName<'b>,
+    pub name: FileName,
     /// Its kind.
-    pub kind: Kind<'b>,
+    pub kind: Kind,
 }
 
 /// The kind of an announced file. Only a regular file has contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind<'b> {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
     /// A regular file.
     File,
     /// A directory, before all that lies in it. Its mode is the most that it gets, except that its
@@ -36,7 +35,7 @@ pub enum Kind<'b> {
     /// A directory that got all that lies in it: the mode and the time to set.
     CompleteDirectory,
     /// A symbolic link with this target.
-    Link(&'b [u8]),
+    Link(Vec<u8>),
 }
 
 /// Permission bits of a file at the sender.
@@ -58,9 +57,9 @@ pub struct Times {
     pub nanoseconds: u32,
 }
 
-impl<'b> Part<'b> {
+impl Part {
     /// A whole regular file, without attributes to keep.
-    pub fn file(id: u64, name: FileName<'b>, size: Option<u64>) -> Self {
+    pub fn file(id: u64, name: FileName, size: Option<u64>) -> Self {
         Self {
             id,
             size,
@@ -75,7 +74,7 @@ impl<'b> Part<'b> {
 
     /// Checks what a peer announced.
     pub(super) fn check(&self) -> Result<(), Malformed> {
-        let has_good_target = match self.kind {
+        let has_good_target = match &self.kind {
             Kind::Link(target) => {
                 (1..=LONGEST_NAME).contains(&target.len()) && !target.contains(&0)
             }
@@ -107,8 +106,8 @@ impl<'b> Part<'b> {
 pub(crate) const PARTIAL_NAME: &str = ".oscope-partial";
 
 /// A name that stays within the receiver's directory: one component or several, with `/` between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileName<'b>(&'b [u8]);
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileName(Vec<u8>);
 
 const TOO_LONG: &str = "a name of more than 255 bytes, or 4095 with its directories";
 const ELSEWHERE: &str = "a name that leads into another directory";
@@ -117,15 +116,15 @@ const A_ZERO: &str = "a name with a zero byte";
 const RESERVED: &str = "a name that is kept for incomplete files";
 const A_DEVICE: &str = "the name of a device";
 
-impl<'b> FileName<'b> {
+impl FileName {
     /// Checks a name.
-    pub fn new(bytes: &'b [u8]) -> Result<Self, Malformed> {
-        let name = Self(bytes);
+    pub fn new(bytes: &[u8]) -> Result<Self, Malformed> {
+        let name = Self(bytes.to_vec());
         name.check()?;
         Ok(name)
     }
 
-    fn check(self) -> Result<(), Malformed> {
+    fn check(&self) -> Result<(), Malformed> {
         match self.0.len() {
             0 => Err(Malformed::Name("an empty name")),
             1..=LONGEST_NAME => self.components().try_for_each(check),
@@ -134,19 +133,19 @@ impl<'b> FileName<'b> {
     }
 
     /// The names of the directories that the file lies in, from the outermost, and its own.
-    pub fn components(self) -> impl Iterator<Item = &'b [u8]> {
+    pub fn components(&self) -> impl Iterator<Item = &[u8]> {
         self.0.split(|byte| *byte == b'/')
     }
 
     /// True if a component begins with a dot, so that directory listings hide it.
-    pub fn is_hidden(self) -> bool {
+    pub fn is_hidden(&self) -> bool {
         self.components()
             .any(|component| component.starts_with(b"."))
     }
 
     /// The name as bytes.
-    pub fn bytes(self) -> &'b [u8] {
-        self.0
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -254,7 +253,7 @@ mod tests {
             b"-rf",
             &[b'x'; 255],
         ] {
-            assert_eq!(FileName::new(good).map(FileName::bytes), Ok(good));
+            assert_eq!(FileName::new(good).unwrap().bytes(), good);
         }
     }
 

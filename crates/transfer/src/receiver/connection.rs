@@ -57,11 +57,7 @@ impl<'r> Connection<'r> {
             inlet,
             outlet,
         } = greeted;
-        let usual = || ReceiveMethod::usual(hello.cover);
-        let mut store = Store::new(options.method.unwrap_or_else(usual))?;
-        if options.method.is_none() {
-            store.try_ring();
-        }
+        let store = Store::new(options.method, hello.cover)?;
         shelf.enter(hello.session);
         Ok(Self {
             options,
@@ -104,20 +100,23 @@ impl<'r> Connection<'r> {
             match self.inlet.frame()? {
                 Frame::File(part) => {
                     self.files += 1;
-                    let wanted = if self.options.measures {
-                        measured(&part, &mut self.measuring)
+                    let target = if self.options.measures {
+                        measured(&part, &mut self.measuring).and_then(|part| self.target(&part))
                     } else {
-                        Ok(part)
+                        self.target(&part)
                     };
-                    let target = wanted.and_then(|part| {
-                        target(&part, &self.hello, self.options, self.shelf, self.files)
-                    });
-                    let room = Room::new(&part, self.store.method());
-                    // A link has no bytes to compare.
-                    let resume = part.resume && part.kind == Kind::File;
                     let (id, parts) = (part.id, part.parts);
-                    let incoming = Incoming::new(&part, room, target);
-                    self.file(incoming, resume)?;
+                    self.file(Incoming {
+                        room: Room::new(&part, self.store.method),
+                        part,
+                        began: Instant::now(),
+                        is_right: true,
+                        bytes: 0,
+                        received: Duration::ZERO,
+                        target,
+                        is_whole: true,
+                        is_reported: false,
+                    })?;
                     if parts > 1 {
                         self.shelf.part_is_over(id, self.hello.session);
                     }
@@ -138,6 +137,23 @@ impl<'r> Connection<'r> {
         Ok(cpu)
     }
 
+    /// The target of a file, or the reason for refusing it.
+    fn target(&self, part: &Part) -> std::result::Result<Arc<Target>, Failure> {
+        let options = self.options;
+        if self.files > options.max_files {
+            Err(format!("it is one of more than {} files", options.max_files).into())
+        } else if part.size.is_some_and(|size| size > options.max_size) {
+            Err(too_large(options))
+        } else if part.resume && part.parts > 1 {
+            // Each part would truncate what the others have written.
+            Err("a file in parts cannot be continued".into())
+        } else if part.name.is_hidden() && !options.allow_hidden {
+            Err("its name begins with a dot (--allow-hidden there takes it)".into())
+        } else {
+            self.shelf.target(part, self.hello.session, options)
+        }
+    }
+
     /// Prepares for a file to be measured.
     fn prepare(&mut self, method: ReceiveMethod) -> Result<()> {
         self.forget();
@@ -149,16 +165,19 @@ impl<'r> Connection<'r> {
             Err("it keeps what it receives; `oscope receive --measure` does not".to_owned())
         };
         if ready.is_ok() {
-            self.store.use_method(method);
+            self.store.method = method;
             self.measuring = Some(Measuring {
-                name: self.shelf.name_to_measure(),
+                name: format!(
+                    "measured-{}",
+                    self.shelf.measured.fetch_add(1, Ordering::Relaxed)
+                ),
                 has_come: false,
             });
         }
         let room = self.shelf.room().unwrap_or(u64::MAX);
         self.outlet.frame(&Frame::Ready {
             room: room.min(self.options.max_size),
-            failure: reason(&ready.err().unwrap_or_default()),
+            failure: reason(ready.err().unwrap_or_default()),
         })
     }
 
@@ -180,8 +199,8 @@ impl<'r> Connection<'r> {
     }
 
     /// Receives one file or part, or keeps what arrived of it.
-    fn file(&mut self, mut incoming: Incoming, resume: bool) -> Result<()> {
-        let outcome = self.all_of(&mut incoming, resume);
+    fn file(&mut self, mut incoming: Incoming) -> Result<()> {
+        let outcome = self.all_of(&mut incoming);
         if let Err(error) = &outcome {
             // A file that can be resumed stays; its pending writes must finish first.
             let _ = self.store.settle();
@@ -190,11 +209,12 @@ impl<'r> Connection<'r> {
         outcome
     }
 
-    fn all_of(&mut self, incoming: &mut Incoming, resume: bool) -> Result<()> {
+    fn all_of(&mut self, incoming: &mut Incoming) -> Result<()> {
         if incoming.target.is_err() {
             self.report(incoming, None)?;
         }
-        if resume {
+        // A link has no bytes to compare.
+        if incoming.part.resume && incoming.part.kind == Kind::File {
             self.resume(incoming)?;
         }
         loop {
@@ -220,7 +240,7 @@ impl<'r> Connection<'r> {
                     return self.report(incoming, Some(size));
                 }
                 Frame::Abort { reason } => {
-                    let failure: Failure = match reason {
+                    let failure: Failure = match reason.as_str() {
                         "" => "the sender gave it up".into(),
                         reason => format!("the sender gave it up: {reason}").into(),
                     };
@@ -310,17 +330,20 @@ impl<'r> Connection<'r> {
             stored: incoming.began.elapsed(),
         };
         let failure = incoming.target.as_ref().err();
-        if let Some(failure) = failure.filter(|_| incoming.parts > 1) {
-            self.shelf.release(incoming.id, self.hello.session, failure);
+        let Part {
+            id, parts, name, ..
+        } = &incoming.part;
+        if let Some(failure) = failure.filter(|_| *parts > 1) {
+            self.shelf.release(*id, self.hello.session, failure);
         }
         let needs_room = failure.is_some_and(|failure| failure.needs_room);
         let failure = failure.map(ToString::to_string);
         self.outlet.frame(&Frame::Receipt {
-            id: incoming.id,
+            id: *id,
             received_ns: timing.received.as_nanos() as u64,
             stored_ns: timing.stored.as_nanos() as u64,
             needs_room,
-            failure: reason(failure.as_deref().unwrap_or_default()),
+            failure: reason(failure.clone().unwrap_or_default()),
         })?;
         if failure.is_some() {
             // If it knows now, the sender can skip the rest of the file.
@@ -332,7 +355,7 @@ impl<'r> Connection<'r> {
         (self.observer)(&Event::Settled {
             peer: self.peer,
             outcome: &Outcome {
-                name: incoming.name.clone(),
+                name: name.bytes().to_vec(),
                 size: size.unwrap_or(incoming.bytes),
                 timing,
                 failure,
@@ -363,12 +386,11 @@ impl<'r> Connection<'r> {
         drop(incoming.target);
         if !incoming.is_reported {
             let outcome = Outcome {
-                name: incoming.name,
+                name: incoming.part.name.bytes().to_vec(),
                 size: incoming.bytes,
-                timing: Timing::default(),
                 failure: Some(failure),
                 is_kept,
-                needs_room: false,
+                ..Outcome::default()
             };
             (self.observer)(&Event::Settled {
                 peer: self.peer,
@@ -380,10 +402,7 @@ impl<'r> Connection<'r> {
 
 /// The announcement to use in place of `part` when files are only measured, or the reason for
 /// refusing it.
-fn measured<'m>(
-    part: &Part<'m>,
-    measuring: &'m mut Option<Measuring>,
-) -> std::result::Result<Part<'m>, Failure> {
+fn measured(part: &Part, measuring: &mut Option<Measuring>) -> std::result::Result<Part, Failure> {
     match measuring {
         _ if part.parts > 1 || part.resume || part.kind != Kind::File => {
             Err("a file that is measured comes in one go".into())
@@ -393,79 +412,35 @@ fn measured<'m>(
             let name = FileName::new(measuring.name.as_bytes());
             Ok(Part {
                 name: name.map_err(|error| error.to_string())?,
-                ..*part
+                ..part.clone()
             })
         }
         _ => Err("nothing is kept here: this receiver only measures".into()),
     }
 }
 
-/// The target of a file, or the reason for refusing it.
-fn target(
-    part: &Part<'_>,
-    hello: &Hello,
-    options: &Options,
-    shelf: &Shelf,
-    count: u64,
-) -> std::result::Result<Arc<Target>, Failure> {
-    if count > options.max_files {
-        Err(format!("it is one of more than {} files", options.max_files).into())
-    } else if part.size.is_some_and(|size| size > options.max_size) {
-        Err(too_large(options))
-    } else if part.resume && part.parts > 1 {
-        // Each part would truncate what the others have written.
-        Err("a file in parts cannot be continued".into())
-    } else if part.name.is_hidden() && !options.allow_hidden {
-        Err("its name begins with a dot (--allow-hidden there takes it)".into())
-    } else {
-        shelf.target(part, hello.session, options)
-    }
-}
-
 /// A file, or a part of one, while it arrives.
-pub(super) struct Incoming {
-    pub(super) id: u64,
-    pub(super) parts: u16,
-    pub(super) name: Vec<u8>,
-    pub(super) began: Instant,
+struct Incoming {
+    part: Part,
+    began: Instant,
     /// True if all checksums so far were right.
-    pub(super) is_right: bool,
+    is_right: bool,
     /// Number of bytes received.
-    pub(super) bytes: u64,
-    pub(super) received: Duration,
-    pub(super) room: Room,
+    bytes: u64,
+    received: Duration,
+    room: Room,
     /// The target of the bytes, or the reason for discarding them.
-    pub(super) target: std::result::Result<Arc<Target>, Failure>,
+    target: std::result::Result<Arc<Target>, Failure>,
     /// True if its outcome is that of the file. Of a file in parts, only the last part is reported
     /// to the observer, and a directory only if it fails.
-    pub(super) is_whole: bool,
+    is_whole: bool,
     /// True if the outcome was reported to the sender.
-    pub(super) is_reported: bool,
+    is_reported: bool,
 }
 
 impl Incoming {
-    pub(super) fn new(
-        part: &Part<'_>,
-        room: Room,
-        target: std::result::Result<Arc<Target>, Failure>,
-    ) -> Self {
-        Self {
-            id: part.id,
-            parts: part.parts,
-            name: part.name.bytes().to_vec(),
-            began: Instant::now(),
-            is_right: true,
-            bytes: 0,
-            received: Duration::ZERO,
-            room,
-            target,
-            is_whole: true,
-            is_reported: false,
-        }
-    }
-
     /// Discards everything that still arrives.
-    pub(super) fn refuse(&mut self, reason: Failure) {
+    fn refuse(&mut self, reason: Failure) {
         if let Ok(target) = &self.target {
             // A file whose other connection was lost is refused for that, and its beginning is kept.
             if target.failure().as_ref() != Some(&reason) {
@@ -477,11 +452,7 @@ impl Incoming {
 
     /// Publishes the file under its name with its last part; returns true if this was the last
     /// part.
-    pub(super) fn finish(
-        &self,
-        size: u64,
-        options: &Options,
-    ) -> std::result::Result<bool, Failure> {
+    fn finish(&self, size: u64, options: &Options) -> std::result::Result<bool, Failure> {
         let target = self.target.as_ref().map_err(Clone::clone)?;
         if size > options.max_size {
             return Err(too_large(options));
@@ -496,7 +467,7 @@ impl Incoming {
 }
 
 /// The reason for refusing a file of this size.
-pub(super) fn too_large(options: &Options) -> Failure {
+fn too_large(options: &Options) -> Failure {
     format!(
         "it is larger than the {} bytes that are taken here",
         options.max_size

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The directory that files arrive in.
 pub(super) struct Destination {
-    directory: Arc<Directory>,
+    pub(super) directory: Arc<Directory>,
     /// The permission bits that this process gives to no new file; `None` if the system has none.
-    umask: Option<u32>,
+    pub(super) umask: Option<u32>,
     /// False while this receiver has found and made no incomplete file that has a name. Looking for
     /// one takes the directory's lock in the kernel, which costs a small file a tenth of its time.
     has_partials: AtomicBool,
@@ -29,21 +29,12 @@ pub(super) struct Complete {
 
 impl Destination {
     pub(super) fn new(directory: Directory) -> Self {
-        let of_before = directory.what_is(PARTIAL_NAME.as_ref());
+        let of_before = directory.metadata(PARTIAL_NAME.as_ref());
         Self {
             directory: Arc::new(directory),
             umask: umask(),
             has_partials: AtomicBool::new(!matches!(of_before, Ok(None))),
         }
-    }
-
-    pub(super) fn directory(&self) -> &Directory {
-        &self.directory
-    }
-
-    /// The permission bits that this process gives to no new file; `None` if the system has none.
-    pub(super) fn umask(&self) -> Option<u32> {
-        self.umask
     }
 
     /// Opens or creates the directory of incomplete files, and one file in it. If other users can
@@ -65,7 +56,7 @@ impl Destination {
     /// The directory that a file of this name lies in, and its name there. No component may be a link:
     /// each is opened without following one, and what is done in the directory then goes through its
     /// descriptor.
-    pub(super) fn parent(&self, name: FileName<'_>) -> Result<(Arc<Directory>, OsString), Failure> {
+    pub(super) fn parent(&self, name: &FileName) -> Result<(Arc<Directory>, OsString), Failure> {
         let mut components = name.components().peekable();
         let mut parent = Arc::clone(&self.directory);
         loop {
@@ -79,11 +70,11 @@ impl Destination {
     }
 
     /// The file that is there already under the name of an announced one, if the sender asks for it and the size is the same.
-    pub(super) fn complete(&self, part: &Part<'_>) -> Option<Complete> {
+    pub(super) fn complete(&self, part: &Part) -> Option<Complete> {
         if !part.resume || part.kind != Kind::File {
             return None;
         }
-        let (parent, name) = self.parent(part.name).ok()?;
+        let (parent, name) = self.parent(&part.name).ok()?;
         let (file, metadata) = parent.open_beneath(Path::new(&name)).ok()?;
         let len = metadata.len();
         (part.size == Some(len)).then_some(Complete { file, len })
@@ -96,7 +87,7 @@ impl Destination {
             return;
         }
         let path = Path::new(PARTIAL_NAME).join(partial);
-        if !matches!(self.directory.what_is(path.as_os_str()), Ok(Some(_))) {
+        if !matches!(self.directory.metadata(path.as_os_str()), Ok(Some(_))) {
             return;
         }
         // A leftover that cannot be removed does no harm.

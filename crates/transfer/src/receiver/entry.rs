@@ -4,7 +4,7 @@ use super::destination::Destination;
 use super::new_file::{hidden_name, moment, taken};
 use super::{Failure, Options};
 use crate::protocol::{Kind, PARTIAL_NAME, Part};
-use platform::directory::{Directory, Kind as Found, name_from_bytes, set_mode};
+use platform::directory::{Directory, name_from_bytes, set_mode};
 use std::ffi::OsStr;
 use std::fs::FileTimes;
 use std::io;
@@ -18,10 +18,10 @@ const USUAL_BITS: u32 = 0o777;
 /// Makes an announced directory or link.
 pub(super) fn make(
     destination: &Destination,
-    part: &Part<'_>,
+    part: &Part,
     options: &Options,
 ) -> Result<(), Failure> {
-    let (parent, name) = destination.parent(part.name)?;
+    let (parent, name) = destination.parent(&part.name)?;
     make_in((&parent, &name), destination, part, options)?;
     if options.fsync {
         parent.sync()?;
@@ -32,10 +32,10 @@ pub(super) fn make(
 fn make_in(
     (parent, name): (&Directory, &OsStr),
     destination: &Destination,
-    part: &Part<'_>,
+    part: &Part,
     options: &Options,
 ) -> Result<(), Failure> {
-    match part.kind {
+    match &part.kind {
         Kind::File => Ok(()),
         Kind::Directory => {
             let bits = part.mode.map_or(USUAL_BITS, |mode| mode.bits);
@@ -51,7 +51,7 @@ fn make_in(
             match parent.read_link(name) {
                 Ok(there) if there == target && (part.resume || options.force) => Ok(()),
                 // A directory, or something else that is neither a link nor a file.
-                Err(_) if parent.what_is(name)? == Some(Found::Other) => {
+                Err(_) if parent.metadata(name)?.is_some_and(|found| !found.is_file()) => {
                     Err("its name belongs to something that is not a file".into())
                 }
                 _ if !options.force => Err(taken()),
@@ -73,7 +73,7 @@ fn directory(parent: &Directory, name: &OsStr, permissions: u32) -> Result<(), F
 }
 
 /// Sets the permissions and the time of a directory in which everything has arrived.
-fn complete_directory(parent: &Directory, name: &OsStr, part: &Part<'_>) -> Result<(), Failure> {
+fn complete_directory(parent: &Directory, name: &OsStr, part: &Part) -> Result<(), Failure> {
     let file = parent.open_directory(name)?.as_file()?;
     if let Some(times) = part.modified {
         file.set_times(FileTimes::new().set_modified(moment(times)?))?;
@@ -87,14 +87,12 @@ fn complete_directory(parent: &Directory, name: &OsStr, part: &Part<'_>) -> Resu
 /// Puts a link in place of a link or a file, at once.
 fn replace(
     destination: &Destination,
-    part: &Part<'_>,
+    part: &Part,
     (parent, name): (&Directory, &OsStr),
     target: &OsStr,
 ) -> Result<(), Failure> {
-    let partials = destination
-        .directory()
-        .open_private(PARTIAL_NAME.as_ref())?;
-    let mut hidden = hidden_name(part.name);
+    let partials = destination.directory.open_private(PARTIAL_NAME.as_ref())?;
+    let mut hidden = hidden_name(&part.name);
     hidden.push("-link");
     let made = match partials.make_link(&hidden, target) {
         // An earlier attempt left it.
@@ -110,5 +108,5 @@ fn replace(
 }
 
 fn is_taken(error: &platform::Error) -> bool {
-    error.io_error().map(io::Error::kind) == Some(io::ErrorKind::AlreadyExists)
+    error.kind() == Some(io::ErrorKind::AlreadyExists)
 }

@@ -34,8 +34,8 @@ pub(super) fn greet(
 ) -> Result<Greeted> {
     let (mut inlet, mut outlet) = both(socket, options.limits)?;
     let deadline = Some(Instant::now() + GREETING_TIME.min(options.limits.patience));
-    inlet.set_deadline(deadline);
-    outlet.set_deadline(deadline);
+    inlet.patience.deadline = deadline;
+    outlet.line.patience.deadline = deadline;
     let greeting = inlet
         .first_words()
         .map_err(|error| stranger(error, &inlet))?;
@@ -74,8 +74,8 @@ pub(super) fn greet(
         Frame::Open => {}
         _ => return Err(Malformed::Order.into()),
     }
-    inlet.set_deadline(None);
-    outlet.set_deadline(None);
+    inlet.patience.deadline = None;
+    outlet.line.patience.deadline = None;
     Ok(Greeted {
         hello,
         inlet,

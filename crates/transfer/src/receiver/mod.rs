@@ -142,6 +142,6 @@ impl From<io::Error> for Failure {
 
 impl From<platform::Error> for Failure {
     fn from(error: platform::Error) -> Self {
-        Self::of_system(&error, error.io_error().map(io::Error::kind))
+        Self::of_system(&error, error.kind())
     }
 }

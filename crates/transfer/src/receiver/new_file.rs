@@ -4,7 +4,7 @@
 use super::destination::{Destination, remove_unless_replaced};
 use super::{Failure, Options};
 use crate::protocol::{FileName, Mode, Part, Times};
-use platform::directory::{Directory, Kind, mode, set_mode};
+use platform::directory::{Directory, mode, set_mode};
 use platform::file::{Access, LockedFile, OpenMode, become_like};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes, Metadata};
@@ -79,11 +79,11 @@ impl NewFile {
     /// Creates the hidden file for an announced one.
     pub(super) fn make(
         destination: &Arc<Destination>,
-        part: &Part<'_>,
+        part: &Part,
         options: &Options,
     ) -> Result<Self, Failure> {
-        let (parent, name) = destination.parent(part.name)?;
-        let hidden_name = hidden_name(part.name);
+        let (parent, name) = destination.parent(&part.name)?;
+        let hidden_name = hidden_name(&part.name);
         let is_small = part.parts == 1 && part.size.is_some_and(|size| size <= SMALL);
         let unnamed = (is_small && !part.resume && !options.force)
             .then(|| {
@@ -149,7 +149,8 @@ impl NewFile {
 
     /// True if a file has this name and is not to be replaced.
     fn is_useless(&self) -> bool {
-        !self.replaces && matches!(self.parent.what_is(&self.name), Ok(Some(Kind::File)))
+        let found = self.parent.metadata(&self.name);
+        !self.replaces && matches!(found, Ok(Some(found)) if found.is_file())
     }
 
     /// Sets the file's exact length. Asking for the length costs less than truncating.
@@ -196,7 +197,7 @@ impl NewFile {
             }
         };
         prepare()?;
-        publish().map_err(|error| match error.io_error().map(io::Error::kind) {
+        publish().map_err(|error| match error.kind() {
             Some(io::ErrorKind::AlreadyExists) => {
                 let found = check(&self.parent, &self.name, self.replaces).err();
                 // That file may have been removed since.
@@ -213,7 +214,7 @@ impl NewFile {
         let file = self.file();
         let kept = self.mode.filter(|mode| mode.is_kept);
         let kept = kept.map(|mode| mode.bits);
-        let Some(umask) = self.destination.umask() else {
+        let Some(umask) = self.destination.umask else {
             return kept.map_or(Ok(()), |bits| set_mode(file, bits));
         };
         let replaced = if self.replaces {
@@ -261,10 +262,11 @@ impl Drop for NewFile {
 
 /// Checks that the name is free, or belongs to a file that may be replaced.
 fn check(parent: &Directory, name: &OsStr, replaces: bool) -> Result<(), Failure> {
-    let found = parent.what_is(name);
-    match found? {
-        Some(Kind::Other) => Err("its name belongs to something that is not a file".into()),
-        Some(Kind::File) if !replaces => Err(taken()),
+    match parent.metadata(name)? {
+        Some(found) if !found.is_file() => {
+            Err("its name belongs to something that is not a file".into())
+        }
+        Some(_) if !replaces => Err(taken()),
         _ => Ok(()),
     }
 }
@@ -275,7 +277,7 @@ pub(super) fn taken() -> Failure {
 
 /// The name of an incomplete file. A separate hash finds it again, and is short however long the
 /// name is.
-pub(super) fn hidden_name(name: FileName<'_>) -> OsString {
+pub(super) fn hidden_name(name: &FileName) -> OsString {
     format!("{:032x}", XxHash3_128::oneshot(name.bytes())).into()
 }
 
@@ -283,7 +285,7 @@ pub(super) fn hidden_name(name: FileName<'_>) -> OsString {
 fn hide(
     destination: &Destination,
     name: &OsStr,
-    part: &Part<'_>,
+    part: &Part,
     options: &Options,
 ) -> Result<Hidden, Failure> {
     let deadline = Instant::now() + DRAINING;
@@ -295,7 +297,7 @@ fn hide(
     loop {
         let (partials, file) = match destination.open_partial(name) {
             // The last user of the directory has removed it.
-            Err(error) if is_gone(&error) && attempts < ATTEMPTS => {
+            Err(error) if error.kind() == Some(io::ErrorKind::NotFound) && attempts < ATTEMPTS => {
                 attempts += 1;
                 continue;
             }
@@ -304,7 +306,7 @@ fn hide(
         attempts = 0;
         let file = match LockedFile::lock(file, Access::Write) {
             Ok(file) => file,
-            Err(error) => match error.io_error().map(io::Error::kind) {
+            Err(error) => match error.kind() {
                 Some(io::ErrorKind::WouldBlock) if may_wait() => {
                     thread::sleep(TICK);
                     continue;
@@ -321,10 +323,6 @@ fn hide(
             return Ok(Hidden::Named { partials, file });
         }
     }
-}
-
-fn is_gone(error: &platform::Error) -> bool {
-    error.io_error().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
 }
 
 pub(super) fn moment(times: Times) -> io::Result<SystemTime> {

@@ -25,7 +25,7 @@ pub(super) struct Room {
 impl Room {
     /// Excludes files in parts, because another connection may write the range that one skips, and
     /// mapped files, which need their space allocated in any case.
-    pub(super) fn new(part: &Part<'_>, method: ReceiveMethod) -> Self {
+    pub(super) fn new(part: &Part, method: ReceiveMethod) -> Self {
         let may_be = part.parts == 1 && method != ReceiveMethod::Mmap;
         let is_worth_it = |size: &u64| may_be && *size >= SMALLEST;
         Self {

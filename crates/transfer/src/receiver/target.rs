@@ -40,7 +40,7 @@ pub(super) struct Shelf {
     /// Held while hashing, so that only one file is hashed at a time.
     hashing: Mutex<()>,
     /// Number of measured files so far.
-    measured: AtomicU64,
+    pub(super) measured: AtomicU64,
 }
 
 /// A transfer over several connections.
@@ -70,9 +70,7 @@ pub(super) struct Target {
     /// The file of an earlier attempt that may be the same.
     complete: Option<Complete>,
     parts: u16,
-    /// False for a directory or a link.
-    has_contents: bool,
-    is_directory: bool,
+    kind: Kind,
     state: Mutex<State>,
 }
 
@@ -109,22 +107,17 @@ impl Shelf {
         }
     }
 
-    /// A unique name for a measured file.
-    pub(super) fn name_to_measure(&self) -> String {
-        format!("measured-{}", self.measured.fetch_add(1, Ordering::Relaxed))
-    }
-
     /// Removes a file, if it exists.
     pub(super) fn remove(&self, name: &str) {
         if let Some(destination) = &self.destination {
             // If removal fails now, the directory takes the file with it later.
-            let _ = destination.directory().remove(name.as_ref());
+            let _ = destination.directory.remove(name.as_ref());
         }
     }
 
     /// Free space for a file in bytes, if the system reports it.
     pub(super) fn room(&self) -> Option<u64> {
-        self.destination.as_ref()?.directory().free_bytes()
+        self.destination.as_ref()?.directory.free_bytes()
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 16], Session>> {
@@ -162,7 +155,7 @@ impl Shelf {
     /// The target of this file, or the reason for refusing it.
     pub(super) fn target(
         &self,
-        part: &Part<'_>,
+        part: &Part,
         id: [u8; 16],
         options: &Options,
     ) -> Outcome<Arc<Target>> {
@@ -261,7 +254,7 @@ impl Shelf {
         }
     }
 
-    fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
+    fn make(&self, part: &Part, options: &Options) -> Outcome<Target> {
         let destination = self.destination.as_ref();
         let complete = destination.and_then(|it| it.complete(part));
         let new_file = match destination {
@@ -280,8 +273,7 @@ impl Shelf {
             complete: complete.filter(|_| !has_partial()),
             new_file,
             parts: part.parts,
-            has_contents: part.kind == Kind::File,
-            is_directory: matches!(part.kind, Kind::Directory | Kind::CompleteDirectory),
+            kind: part.kind.clone(),
             state: Mutex::new(State {
                 parts_left: part.parts,
                 spoiled: None,
@@ -292,13 +284,6 @@ impl Shelf {
                 allocated: 0,
             }),
         })
-    }
-}
-
-impl State {
-    /// True if the file already has this length.
-    fn ends_at(&self, size: u64) -> bool {
-        self.is_in_order && self.in_order == size && self.allocated == 0
     }
 }
 
@@ -435,7 +420,7 @@ impl Target {
         if let Some(Spoiled { reason, .. }) = &state.spoiled {
             return Err(reason.clone());
         }
-        if !self.has_contents && (size > 0 || state.in_order > 0) {
+        if self.kind != Kind::File && (size > 0 || state.in_order > 0) {
             return Err("it has contents, and is no file".into());
         }
         state.parts_left = state.parts_left.saturating_sub(1);
@@ -454,13 +439,17 @@ impl Target {
                 new_file.give_up();
             }
         } else if let Some(new_file) = &self.new_file {
-            if !state.ends_at(size) {
+            let ends_there = state.is_in_order && state.in_order == size && state.allocated == 0;
+            if !ends_there {
                 new_file.cut(size)?;
             }
             new_file.publish(options)?;
         }
         state.is_published = true;
-        Ok(!self.is_directory)
+        Ok(!matches!(
+            self.kind,
+            Kind::Directory | Kind::CompleteDirectory
+        ))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::gathering::Gathering;
 use super::job::{Job, Plan, Source, Summary};
+use super::method::Stopped;
 use super::session::state_of;
 use super::{Contents, Options, Session};
 use crate::error::{Error, Result};
@@ -46,16 +47,21 @@ pub fn send(
         ..plan
     };
     let gathering = Gathering::new(plan, jobs, observer, started);
-    directories(&mut sessions[0], &gathering)?;
+    let streams = (0..).zip(sessions).map(|(number, session)| Stream {
+        number,
+        session,
+        gathering: &gathering,
+    });
+    let mut streams: Vec<_> = streams.collect();
+    // Every connection finds all directories.
+    streams[0].directories(gathering.ids(), &Kind::Directory)?;
+    streams[0].settle_all()?;
     let costs = thread::scope(|scope| {
-        let gathering = &gathering;
-        let threads: Vec<_> = (0..)
-            .zip(sessions)
-            .map(|(stream, session)| {
-                let thread = thread::Builder::new().name(format!("stream {stream}"));
-                thread.spawn_scoped(scope, move || one_stream(stream, session, gathering))
-            })
-            .collect();
+        let threads = streams.into_iter().map(|stream| {
+            let thread = thread::Builder::new().name(format!("stream {}", stream.number));
+            thread.spawn_scoped(scope, move || stream.run())
+        });
+        let threads: Vec<_> = threads.collect();
         let joined = threads.into_iter().map(|thread| match thread {
             Ok(thread) => match thread.join() {
                 Ok(costs) => costs,
@@ -75,207 +81,179 @@ pub fn send(
     Ok(summary)
 }
 
-/// Sends this connection's share of the files; returns the CPU time of the thread here and of that at the receiver.
-fn one_stream(
-    stream: u16,
-    mut session: Session,
-    gathering: &Gathering<'_>,
-) -> Result<(Duration, Duration)> {
-    let before = thread_cpu();
-    if let Err(error) = share(stream, &mut session, gathering) {
-        // The reason of the loss is reported already, and what arrived before it counts.
-        while let Ok(Some(settled)) = session.known() {
-            gathering.settle(settled);
-        }
-        for lost in session.lost(&error.to_string()) {
-            gathering.settle(lost);
-        }
-        return Err(error);
-    }
-    let (_, receiver_cpu) = session.finish()?;
-    Ok((thread_cpu().saturating_sub(before), receiver_cpu))
+/// One of the connections of a transfer.
+struct Stream<'s> {
+    number: u16,
+    session: Session,
+    gathering: &'s Gathering<'s>,
 }
 
-/// Sends this connection's share of the files, and waits for their outcomes. The last connection to
-/// do so also sends what must come last.
-fn share(stream: u16, session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
-    for (id, job) in (0..).zip(gathering.jobs) {
-        if !matches!(job.source, Source::Directory(_)) {
-            attempt((stream, gathering.plan), (id, job), session, gathering)?;
+impl Stream<'_> {
+    /// Sends this connection's share of the files; returns the CPU time of the thread here and of that at the receiver.
+    fn run(mut self) -> Result<(Duration, Duration)> {
+        let before = thread_cpu();
+        if let Err(error) = self.share() {
+            // The reason of the loss is reported already, and what arrived before it counts.
+            while let Ok(Some(settled)) = self.session.known() {
+                self.gathering.settle(settled);
+            }
+            for lost in self.session.lost(&error.to_string()) {
+                self.gathering.settle(lost);
+            }
+            return Err(error);
         }
+        let (_, receiver_cpu) = self.session.finish()?;
+        Ok((thread_cpu().saturating_sub(before), receiver_cpu))
     }
-    settle_all(session, gathering)?;
-    let Some(again) = gathering.end_share() else {
-        return Ok(());
-    };
-    // A file that filled the device and failed is gone by now.
-    let alone = Plan {
-        streams: 1,
-        ..gathering.plan
-    };
-    for id in again {
-        let job = &gathering.jobs[id as usize];
-        attempt((0, alone), (id, job), session, gathering)?;
-    }
-    complete_directories(session, gathering)?;
-    settle_all(session, gathering)
-}
 
-/// Sends this connection's share of a file, and settles what is known by now.
-fn attempt(
-    (stream, plan): (u16, Plan),
-    (id, job): (u64, &Job),
-    session: &mut Session,
-    gathering: &Gathering<'_>,
-) -> Result<()> {
-    match one_file((stream, plan), (id, job), session, gathering) {
-        Ok(()) => {}
-        Err(Error::Source { reason, .. }) => {
-            let is_mine = id % u64::from(plan.streams) == u64::from(stream);
-            if is_mine {
-                gathering.fail(id, reason);
+    /// Sends this connection's share of the files, and waits for their outcomes. The last connection to
+    /// do so also sends what must come last.
+    fn share(&mut self) -> Result<()> {
+        let Gathering { plan, jobs, .. } = *self.gathering;
+        for (id, job) in (0..).zip(jobs) {
+            if !matches!(job.source, Source::Directory(_)) {
+                self.attempt(plan, id)?;
             }
         }
-        Err(error) => return Err(error),
+        self.settle_all()?;
+        let Some(again) = self.gathering.end_share() else {
+            return Ok(());
+        };
+        // A file that filled the device and failed is gone by now.
+        let alone = Plan { streams: 1, ..plan };
+        for id in again {
+            self.attempt(alone, id)?;
+        }
+        if plan.keep {
+            // The innermost first: what arrives in a directory changes its time, and may need rights that the
+            // directory then loses.
+            self.directories(self.gathering.ids().rev(), &Kind::CompleteDirectory)?;
+        }
+        self.settle_all()
     }
-    while let Some(settled) = session.known()? {
-        gathering.settle(settled);
-    }
-    Ok(())
-}
 
-/// Waits for all outcomes.
-fn settle_all(session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
-    while let Some(settled) = session.settled()? {
-        gathering.settle(settled);
+    /// True if a file that is not divided is this connection's to send.
+    fn falls_here(&self, plan: Plan, id: u64) -> bool {
+        id % u64::from(plan.streams) == u64::from(self.number % plan.streams)
     }
-    Ok(())
+
+    /// Sends this connection's share of a file, and settles what is known by now.
+    fn attempt(&mut self, plan: Plan, id: u64) -> Result<()> {
+        match self.one_file(plan, id) {
+            Err(Stopped::Lost(error)) => return Err(error),
+            // Each connection finds the reason, and one reports it.
+            Err(Stopped::Source(reason)) if self.falls_here(plan, id) => {
+                self.gathering.fail(id, reason);
+            }
+            _ => {}
+        }
+        while let Some(settled) = self.session.known()? {
+            self.gathering.settle(settled);
+        }
+        Ok(())
+    }
+
+    /// Waits for all outcomes.
+    fn settle_all(&mut self) -> Result<()> {
+        while let Some(settled) = self.session.settled()? {
+            self.gathering.settle(settled);
+        }
+        Ok(())
+    }
+
+    /// Makes or completes those of these files at the receiver that are directories.
+    fn directories(&mut self, ids: impl Iterator<Item = u64>, kind: &Kind) -> Result<()> {
+        let Gathering { plan, jobs, .. } = *self.gathering;
+        let keeps = plan.keep && *kind == Kind::CompleteDirectory;
+        for id in ids {
+            let job = &jobs[id as usize];
+            let Source::Directory(metadata) = &job.source else {
+                continue;
+            };
+            if self.gathering.has_failed(id) {
+                continue;
+            }
+            match FileName::new(&job.name) {
+                Ok(name) => {
+                    let item = Part {
+                        kind: kind.clone(),
+                        mode: mode_of(metadata, keeps),
+                        modified: keeps.then(|| modified(metadata)).flatten(),
+                        ..Part::file(id, name, Some(0))
+                    };
+                    self.session.send_empty(&item)?;
+                }
+                Err(wrong) => self.gathering.fail(id, wrong.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends this connection's share of a file, if it has one.
+    fn one_file(&mut self, plan: Plan, id: u64) -> std::result::Result<(), Stopped> {
+        let job = &self.gathering.jobs[id as usize];
+        let falls_here = self.falls_here(plan, id);
+        let session = &mut self.session;
+        let name = FileName::new(&job.name).map_err(|wrong| Stopped::Source(wrong.to_string()))?;
+        let mut item = Part::file(id, name, None);
+        match &job.source {
+            Source::StandardInput if falls_here => {
+                session.send(&item, Contents::Stream(&standard_input()?))?;
+            }
+            Source::Link(target) if falls_here => {
+                item.size = Some(0);
+                item.resume = plan.resume;
+                item.kind = Kind::Link(target.clone());
+                session.send_empty(&item)?;
+            }
+            Source::StandardInput | Source::Link(_) | Source::Directory(_) => {}
+            Source::Skipped(reason) => return Err(Stopped::Source(reason.clone())),
+            Source::Zeros(size) => {
+                let parts = parts(plan, Some(*size));
+                if parts == 1 && !falls_here {
+                    return Ok(());
+                }
+                (item.size, item.parts) = (Some(*size), parts);
+                let part = if parts == 1 { 0 } else { self.number };
+                session.send_part(&item, part, None, Contents::Zeros)?;
+            }
+            Source::Path { size, .. } | Source::Beneath { size, .. } => {
+                // The listed size decides, so that all connections agree about a file that grows.
+                let parts = parts(plan, *size);
+                if parts == 1 && !falls_here {
+                    return Ok(());
+                }
+                let (file, metadata) = match &job.source {
+                    Source::Beneath { root, path, .. } => root.open_beneath(path)?,
+                    Source::Path { path, .. } => open_without_waiting(path)?,
+                    _ => unreachable!("the arm is for these two"),
+                };
+                if metadata.is_dir() {
+                    return Err(Stopped::Source("it is a directory".into()));
+                }
+                // A new file at the receiver is never open to more users than the source.
+                item.mode = mode_of(&metadata, plan.keep);
+                item.modified = plan.keep.then(|| modified(&metadata)).flatten();
+                let Some(size) = believable_size(&file, &metadata) else {
+                    if falls_here {
+                        session.send(&item, Contents::Stream(&file))?;
+                    }
+                    return Ok(());
+                };
+                (item.size, item.parts) = (Some(size), parts);
+                item.resume = plan.resume;
+                let part = if parts == 1 { 0 } else { self.number };
+                let before = self.gathering.first_state(id, parts, state_of(&metadata));
+                session.send_part(&item, part, Some(before), Contents::File(&file))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The permission bits of a source, which the receiver sets exactly or gives to a new file.
 fn mode_of(metadata: &Metadata, is_kept: bool) -> Option<Mode> {
     mode(metadata).map(|bits| Mode { bits, is_kept })
-}
-
-/// Makes all directories at the receiver, so that every connection finds them.
-fn directories(session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
-    let all = (0..).zip(gathering.jobs);
-    send_directories(all, Kind::Directory, session, gathering)?;
-    settle_all(session, gathering)
-}
-
-/// Sets permissions and times of directories, the innermost first: what arrives in a directory changes
-/// its time, and may need rights that it then loses.
-fn complete_directories(session: &mut Session, gathering: &Gathering<'_>) -> Result<()> {
-    if !gathering.plan.keep_mode && !gathering.plan.keep_times {
-        return Ok(());
-    }
-    let all = gathering.jobs.iter().enumerate().rev();
-    let all = all.map(|(id, job)| (id as u64, job));
-    send_directories(all, Kind::CompleteDirectory, session, gathering)
-}
-
-fn send_directories<'j>(
-    jobs: impl Iterator<Item = (u64, &'j Job)>,
-    kind: Kind<'_>,
-    session: &mut Session,
-    gathering: &Gathering<'_>,
-) -> Result<()> {
-    let keeps = |wish: bool| wish && kind == Kind::CompleteDirectory;
-    for (id, job) in jobs {
-        let Source::Directory(metadata) = &job.source else {
-            continue;
-        };
-        if gathering.has_failed(id) {
-            continue;
-        }
-        match FileName::new(&job.name) {
-            Ok(name) => {
-                let keeps_times = keeps(gathering.plan.keep_times);
-                let item = Part {
-                    kind,
-                    mode: mode_of(metadata, keeps(gathering.plan.keep_mode)),
-                    modified: keeps_times.then(|| modified(metadata)).flatten(),
-                    ..Part::file(id, name, Some(0))
-                };
-                session.send_empty(&item)?;
-            }
-            Err(wrong) => gathering.fail(id, wrong.to_string()),
-        }
-    }
-    Ok(())
-}
-
-/// Sends this connection's share of a file, if it has one.
-fn one_file(
-    (stream, plan): (u16, Plan),
-    (id, job): (u64, &Job),
-    session: &mut Session,
-    gathering: &Gathering<'_>,
-) -> Result<()> {
-    let failed = |reason: String| Error::Source {
-        name: String::from_utf8_lossy(&job.name).into_owned(),
-        reason,
-    };
-    let unreadable = |error: std::io::Error| failed(error.to_string());
-    let falls_here = id % u64::from(plan.streams) == u64::from(stream);
-    let name = || FileName::new(&job.name).map_err(|wrong| failed(wrong.to_string()));
-    let mut item = Part::file(id, name()?, None);
-    match &job.source {
-        Source::StandardInput if falls_here => {
-            let input = standard_input().map_err(|error| failed(error.to_string()))?;
-            session.send(&item, Contents::Stream(&input))
-        }
-        Source::Link(target) if falls_here => {
-            item.size = Some(0);
-            item.resume = plan.resume;
-            item.kind = Kind::Link(target);
-            session.send_empty(&item)
-        }
-        Source::StandardInput | Source::Link(_) | Source::Directory(_) => Ok(()),
-        Source::Skipped(reason) => Err(failed(reason.clone())),
-        Source::Zeros(size) => {
-            let parts = parts(plan, Some(*size));
-            if parts == 1 && !falls_here {
-                return Ok(());
-            }
-            (item.size, item.parts) = (Some(*size), parts);
-            let part = if parts == 1 { 0 } else { stream };
-            session.send_part(&item, part, Ok(None), Contents::Zeros)
-        }
-        Source::Path { size, .. } | Source::Beneath { size, .. } => {
-            // The listed size decides, so that all connections agree about a file that grows.
-            let parts = parts(plan, *size);
-            if parts == 1 && !falls_here {
-                return Ok(());
-            }
-            let (file, metadata) = match &job.source {
-                Source::Beneath { root, path, .. } => {
-                    let opened = root.open_beneath(path);
-                    opened.map_err(|error| failed(error.to_string()))?
-                }
-                Source::Path { path, .. } => open_without_waiting(path).map_err(unreadable)?,
-                _ => unreachable!("the arm is for these two"),
-            };
-            if metadata.is_dir() {
-                return Err(failed("it is a directory".into()));
-            }
-            // A new file at the receiver is never open to more users than the source.
-            item.mode = mode_of(&metadata, plan.keep_mode);
-            item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
-            let Some(size) = believable_size(&file, &metadata) else {
-                if !falls_here {
-                    return Ok(());
-                }
-                return session.send(&item, Contents::Stream(&file));
-            };
-            (item.size, item.parts) = (Some(size), parts);
-            item.resume = plan.resume;
-            let part = if parts == 1 { 0 } else { stream };
-            let before = gathering.first_state(id, parts, state_of(&metadata));
-            session.send_part(&item, part, Ok(Some(before)), Contents::File(&file))
-        }
-    }
 }
 
 /// Number of parts for a file of this size.

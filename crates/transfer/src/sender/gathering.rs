@@ -5,6 +5,7 @@ use super::session::{Settled, State as FileState};
 use crate::error::Error;
 use crate::{Outcome, Timing};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -49,6 +50,11 @@ impl<'g> Gathering<'g> {
         }
     }
 
+    /// The numbers of all files.
+    pub(super) fn ids(&self) -> Range<u64> {
+        0..self.jobs.len() as u64
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,11 +63,8 @@ impl<'g> Gathering<'g> {
     pub(super) fn fail(&self, id: u64, reason: String) {
         let outcome = Outcome {
             name: self.jobs[id as usize].name.clone(),
-            size: 0,
-            timing: Timing::default(),
             failure: Some(reason),
-            is_kept: false,
-            needs_room: false,
+            ..Outcome::default()
         };
         self.settle((id, 1, outcome));
     }

@@ -33,11 +33,11 @@ pub(super) fn connect(
         session,
     };
     let deadline = Some(Instant::now() + limits.patience);
-    inlet.set_deadline(deadline);
-    outlet.set_deadline(deadline);
+    inlet.patience.deadline = deadline;
+    outlet.line.patience.deadline = deadline;
     greet(&hello, options, &mut inlet, &mut outlet)?;
-    inlet.set_deadline(None);
-    outlet.set_deadline(None);
+    inlet.patience.deadline = None;
+    outlet.line.patience.deadline = None;
     outlet.keep_alive();
     Ok((inlet, outlet))
 }
@@ -91,7 +91,7 @@ fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outle
     if must_know_owner(options) {
         // Only now does a process have the other end for sure: it has answered.
         let trusted = [Owner::ThisUser, Owner::Root];
-        check_owner(outlet.socket(), &trusted).map_err(Error::Distrusted)?;
+        check_owner(&outlet.line.socket, &trusted).map_err(Error::Distrusted)?;
     }
     let (mut there, mut back) = (None, None);
     if let Some(initiator) = initiator {

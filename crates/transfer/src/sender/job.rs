@@ -56,10 +56,8 @@ pub struct Plan {
     pub streams: u16,
     /// True to keep what the receiver already has of a file, where it agrees.
     pub resume: bool,
-    /// True to keep permission bits.
-    pub keep_mode: bool,
-    /// True to keep modification times.
-    pub keep_times: bool,
+    /// True to keep permission bits and modification times.
+    pub keep: bool,
 }
 
 /// The outcome of a transfer.

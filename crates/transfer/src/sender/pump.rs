@@ -2,7 +2,6 @@
 
 use super::method::{
     Flow, Outcome, Stopped, send_in_kernel, send_mapped, send_read, send_zero_copy, uring,
-    zero_copy_buffers,
 };
 use crate::connection::TICK;
 use crate::error::{Error, is_passing};
@@ -15,9 +14,12 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 
+/// Maximum number of buffers that are sent without a copy at once.
+const BUFFERS: usize = 8;
+
 /// Sends the contents of files by a method, and keeps what the methods need for the next file.
 pub(super) struct Pump {
-    method: SendMethod,
+    pub(super) method: SendMethod,
     buffer: Mapping,
     conduit: Option<Conduit>,
     zero_copy: Option<ZeroCopy>,
@@ -35,11 +37,6 @@ impl Pump {
         })
     }
 
-    /// Sends what follows by another method. The resources of the last stay for its next turn.
-    pub(super) fn use_method(&mut self, method: SendMethod) {
-        self.method = method;
-    }
-
     /// Sends `range` of the contents, without holes.
     pub(super) fn run(
         &mut self,
@@ -54,7 +51,7 @@ impl Pump {
             Contents::File(file) => {
                 let mut offset = range.start;
                 while let Some((start, end)) = next_data(file, offset, range.end)? {
-                    self.file(flow, file, start..end)?;
+                    self.send_range(flow, file, start..end)?;
                     offset = end;
                 }
                 Ok(())
@@ -95,7 +92,8 @@ impl Pump {
         }
     }
 
-    fn file(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
+    /// Sends a range of a file, which has no holes, by the method.
+    fn send_range(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
         let buffer = self.buffer.as_mut_slice();
         match self.method {
             SendMethod::File => send_read(buffer, flow, file, range),
@@ -114,9 +112,11 @@ impl Pump {
                 Ok(())
             }
             SendMethod::ZeroCopy => {
+                let socket = &flow.outlet.line.socket;
+                let made = || ZeroCopy::new(socket, BUFFERS, BLOCK);
                 let buffers = match &mut self.zero_copy {
                     Some(buffers) => buffers,
-                    none => none.insert(zero_copy_buffers(flow.outlet.socket())?),
+                    none => none.insert(made().map_err(Error::system("send without a copy"))?),
                 };
                 send_zero_copy(buffers, flow, file, range)
             }
@@ -155,7 +155,7 @@ fn fill(buffer: &mut [u8], flow: &Flow<'_>, mut stream: &File) -> Outcome<usize>
     let mut filled = 0;
     while filled < buffer.len() {
         while !wait_readable(stream, TICK)? {
-            if flow.outlet.shall_stop() {
+            if flow.outlet.line.patience.shall_stop() {
                 return Err(Stopped::Lost(Error::Interrupted));
             }
         }

@@ -1,33 +1,18 @@
 //! The receiver's replies, read by a separate thread while files are sent.
 
-use crate::Timing;
 use crate::connection::{Inlet, Outlet, TICK};
 use crate::error::{Error, Result};
-use crate::protocol::{Frame, Malformed, Partial};
+use crate::protocol::{Frame, Malformed};
 use platform::socket::on_their_way;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The outcome of a file at the receiver.
-pub(super) struct Receipt {
-    pub(super) id: u64,
-    pub(super) timing: Timing,
-    pub(super) needs_room: bool,
-    pub(super) failure: Option<String>,
-}
-
-/// A reply of the receiver.
-pub(super) enum Reply {
-    Partial(Partial),
-    Receipt(Receipt),
-    Done { bytes: u64, cpu: Duration },
-    Ready { room: u64, failure: Option<String> },
-    Lost(Error),
-}
+/// A reply of the receiver, or the error that ended the connection.
+type Reply = Result<Frame>;
 
 /// The receiver's replies. The connection must be shut down before this is dropped.
 pub(super) struct Replies {
@@ -42,22 +27,19 @@ pub(super) struct Replies {
 impl Replies {
     /// Starts to read replies.
     pub(super) fn hear(mut inlet: Inlet) -> Result<Self> {
-        inlet.listen_during_work();
+        inlet.patience.listen_during_work();
         let (asked, failed) = (Arc::default(), Arc::default());
         let (sender, heard) = mpsc::channel();
-        let reader = Reader {
-            inlet,
-            replies: sender,
-            asked: Arc::clone(&asked),
-            failed: Arc::clone(&failed),
-        };
         let thread = thread::Builder::new().name("replies".into());
-        let reader = thread.spawn(|| reader.run()).map_err(Error::Thread)?;
+        let reader = thread.spawn({
+            let (asked, failed) = (Arc::clone(&asked), Arc::clone(&failed));
+            move || read(inlet, &sender, &asked, &failed)
+        });
         Ok(Self {
             heard,
             asked,
             failed,
-            reader: Some(reader),
+            reader: Some(reader.map_err(Error::Thread)?),
         })
     }
 
@@ -77,20 +59,19 @@ impl Replies {
     }
 
     /// The next reply over the connection of `outlet`; waits for it.
-    pub(super) fn next(&mut self, outlet: &Outlet) -> Result<Reply> {
-        let mut patience = outlet.other_patience();
+    pub(super) fn next(&mut self, outlet: &Outlet) -> Reply {
+        let mut patience = outlet.line.patience.another();
         // This side may hold much of the sent data. The receiver does not count as silent while that
         // amount shrinks, nor while it reports that data from a slow line comes.
         let mut left = None;
         loop {
             let began = Instant::now();
             match self.heard.recv_timeout(TICK) {
-                Ok(Reply::Lost(error)) => return Err(error),
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => return reply,
                 Err(RecvTimeoutError::Disconnected) => return Err(Error::PeerGone),
                 Err(RecvTimeoutError::Timeout) => {
                     let before = left;
-                    left = on_their_way(outlet.socket()).ok();
+                    left = on_their_way(&outlet.line.socket).ok();
                     if let (Some(before), Some(left)) = (before, left) {
                         patience.moved(before.saturating_sub(left));
                     }
@@ -101,11 +82,8 @@ impl Replies {
     }
 
     /// The next reply, if it has already arrived.
-    pub(super) fn known(&mut self) -> Result<Option<Reply>> {
-        match self.heard.try_recv() {
-            Ok(Reply::Lost(error)) => Err(error),
-            known => Ok(known.ok()),
-        }
+    pub(super) fn known(&mut self) -> Result<Option<Frame>> {
+        self.heard.try_recv().ok().transpose()
     }
 }
 
@@ -119,79 +97,36 @@ impl Drop for Replies {
 }
 
 /// Reads replies until the connection ends.
-struct Reader {
-    inlet: Inlet,
-    replies: mpsc::Sender<Reply>,
-    asked: Arc<AtomicU64>,
-    failed: Arc<AtomicU64>,
-}
-
-impl Reader {
-    fn run(mut self) {
-        let mut replies = 0;
-        loop {
-            let reply = match self.inlet.frame() {
-                Ok(Frame::Working) => continue,
-                Ok(Frame::Partial(partial)) => Reply::Partial(partial),
-                Ok(Frame::Ready { room, failure }) => Reply::Ready {
-                    room,
-                    failure: text(failure),
-                },
-                Ok(Frame::Receipt {
-                    id,
-                    received_ns,
-                    stored_ns,
-                    needs_room,
-                    failure,
-                }) => {
-                    if !failure.is_empty() {
-                        self.failed.store(id + 1, Ordering::Relaxed);
-                    }
-                    Reply::Receipt(Receipt {
-                        id,
-                        timing: Timing {
-                            received: Duration::from_nanos(received_ns),
-                            stored: Duration::from_nanos(stored_ns),
-                        },
-                        needs_room,
-                        failure: text(failure),
-                    })
-                }
-                Ok(Frame::Done { bytes, cpu_ns }) => Reply::Done {
-                    bytes,
-                    cpu: Duration::from_nanos(cpu_ns),
-                },
-                Ok(_) => Reply::Lost(Malformed::Order.into()),
-                Err(error) => Reply::Lost(error),
-            };
-            replies += 1;
-            // Unrequested replies would only fill memory.
-            let reply = if replies > self.asked.load(Ordering::Relaxed) {
-                match reply {
-                    Reply::Lost(error) => Reply::Lost(error),
-                    _ => Reply::Lost(Malformed::Number("reply").into()),
-                }
-            } else {
-                reply
-            };
-            let is_last = matches!(reply, Reply::Lost(_) | Reply::Done { .. });
-            if self.replies.send(reply).is_err() || is_last {
-                return;
-            }
+fn read(mut inlet: Inlet, heard: &mpsc::Sender<Reply>, asked: &AtomicU64, failed: &AtomicU64) {
+    let mut replies = 0;
+    loop {
+        let mut reply = match inlet.frame() {
+            Ok(Frame::Working) => continue,
+            reply => reply,
+        };
+        if let Ok(Frame::Receipt { id, failure, .. }) = &reply
+            && !failure.is_empty()
+        {
+            failed.store(id + 1, Ordering::Relaxed);
+        }
+        replies += 1;
+        // Unrequested replies would only fill memory.
+        if reply.is_ok() && replies > asked.load(Ordering::Relaxed) {
+            reply = Err(Malformed::Number("reply").into());
+        }
+        let is_last = matches!(reply, Err(_) | Ok(Frame::Done { .. }));
+        if heard.send(reply).is_err() || is_last {
+            return;
         }
     }
 }
 
-/// The receiver's reason; `None` if it is empty.
-fn text(reason: &str) -> Option<String> {
-    (!reason.is_empty()).then(|| reason.to_owned())
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{Replies, Reply};
+    use super::Replies;
     use crate::Limits;
     use crate::connection::both;
+    use crate::protocol::Frame;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
     use std::sync::atomic::AtomicBool;
@@ -234,13 +169,9 @@ mod tests {
                     far.read_exact(&mut part).unwrap();
                     thread::sleep(3 * PATIENCE / PARTS as u32);
                 }
-                let ready = Reply::Ready {
-                    room: 0,
-                    failure: None,
-                };
-                assert!(sender.send(ready).is_ok());
+                assert!(sender.send(Ok(Frame::Bye)).is_ok());
             });
-            assert!(matches!(replies.next(&outlet), Ok(Reply::Ready { .. })));
+            assert!(matches!(replies.next(&outlet), Ok(Frame::Bye)));
         });
     }
 }

@@ -3,7 +3,7 @@
 use super::greeting::{check, connect};
 use super::method::{Flow, Stopped};
 use super::pump::Pump;
-use super::replies::{Receipt, Replies, Reply};
+use super::replies::Replies;
 use super::{Contents, Options};
 use crate::connection::Outlet;
 use crate::cover::Cover;
@@ -83,7 +83,7 @@ impl Session {
     pub fn use_method(&mut self, method: SendMethod) -> Result<()> {
         self.options.method = method;
         check(&self.options)?;
-        self.pump.use_method(method);
+        self.pump.method = method;
         Ok(())
     }
 
@@ -97,32 +97,27 @@ impl Session {
         self.replies.ask();
         self.outlet.frame(&Frame::Prepare { method })?;
         match self.answer()? {
-            Reply::Ready {
-                room,
-                failure: None,
-            } => Ok(room),
-            Reply::Ready {
-                failure: Some(reason),
-                ..
-            } => Err(Error::Unready(reason)),
+            Frame::Ready { room, failure } if failure.is_empty() => Ok(room),
+            Frame::Ready { failure, .. } => Err(Error::Unready(failure)),
             _ => Err(Malformed::Order.into()),
         }
     }
 
     /// Sends a file, or the first part of one. [`Session::outcome`] returns its outcome.
-    pub fn send(&mut self, item: &Part<'_>, contents: Contents<'_>) -> Result<()> {
-        let before = state(&contents);
-        self.send_part(item, 0, before, contents)
+    pub fn send(&mut self, item: &Part, contents: Contents<'_>) -> Result<()> {
+        self.send_part(item, 0, None, contents)
     }
 
-    /// Like [`Session::send`], for the part with this index of a file that must still be in the state `before`.
+    /// Like [`Session::send`], for the part with this index of a file that must still be in the state `before`, or
+    /// in that of now.
     pub(super) fn send_part(
         &mut self,
-        item: &Part<'_>,
+        item: &Part,
         part: u16,
-        before: io::Result<Option<State>>,
+        before: Option<State>,
         mut contents: Contents<'_>,
     ) -> Result<()> {
+        let before = before.map_or_else(|| state(&contents), |before| Ok(Some(before)));
         self.replies.ask();
         let mut range = self.announce(item, part)?;
         if item.resume {
@@ -152,7 +147,7 @@ impl Session {
         }
         match outcome {
             // A stop request may have cut off the last bytes as well.
-            Ok(()) if self.outlet.shall_stop() => Err(Error::Interrupted),
+            Ok(()) if self.outlet.line.patience.shall_stop() => Err(Error::Interrupted),
             Ok(()) => {
                 let size = item.size.unwrap_or(expected);
                 if let Some(open) = self.open.back_mut()
@@ -163,17 +158,20 @@ impl Session {
                 self.outlet.frame(&Frame::End { size })
             }
             Err(Stopped::Source(text)) => {
-                let reason = reason(&text);
+                let reason = reason(text);
                 self.outlet.frame(&Frame::Abort { reason })
             }
-            Err(Stopped::Refused) => self.outlet.frame(&Frame::Abort { reason: "" }),
+            Err(Stopped::Refused) => {
+                let reason = String::new();
+                self.outlet.frame(&Frame::Abort { reason })
+            }
             Err(Stopped::Lost(error)) => Err(error),
         }
     }
 
     /// Sends what has no contents: a directory or a link. [`Session::outcome`] returns its outcome.
-    pub fn send_empty(&mut self, item: &Part<'_>) -> Result<()> {
-        if self.outlet.shall_stop() {
+    pub(super) fn send_empty(&mut self, item: &Part) -> Result<()> {
+        if self.outlet.line.patience.shall_stop() {
             return Err(Error::Interrupted);
         }
         self.replies.ask();
@@ -182,9 +180,9 @@ impl Session {
     }
 
     /// Announces a file, and expects its outcome; returns the range of its part with this index.
-    fn announce(&mut self, item: &Part<'_>, part: u16) -> Result<Range<u64>> {
+    fn announce(&mut self, item: &Part, part: u16) -> Result<Range<u64>> {
         self.replies.forget_failure();
-        self.outlet.frame(&Frame::File(*item))?;
+        self.outlet.frame(&Frame::File(item.clone()))?;
         let range = range(item.size, item.parts, part);
         self.open.push_back(Open {
             id: item.id,
@@ -199,7 +197,7 @@ impl Session {
     /// The offset to resume from: the end of the bytes that both sides have in common. Of a complete
     /// file at the receiver, either all is the same, or nothing is used.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
-        let Reply::Partial(there) = self.answer()? else {
+        let Frame::Partial(there) = self.answer()? else {
             return Err(Malformed::Order.into());
         };
         let Contents::File(file) = contents else {
@@ -215,13 +213,14 @@ impl Session {
     }
 
     /// The receiver's answer to a question. Outcomes of earlier files come first.
-    fn answer(&mut self) -> Result<Reply> {
+    fn answer(&mut self) -> Result<Frame> {
         self.outlet.flush()?;
         loop {
-            match self.replies.next(&self.outlet)? {
-                Reply::Receipt(receipt) => self.settle(receipt)?,
-                other => return Ok(other),
+            let reply = self.replies.next(&self.outlet)?;
+            if !matches!(reply, Frame::Receipt { .. }) {
+                return Ok(reply);
             }
+            self.settle(reply)?;
         }
     }
 
@@ -236,54 +235,60 @@ impl Session {
     pub(super) fn settled(&mut self) -> Result<Option<Settled>> {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
-            match self.replies.next(&self.outlet)? {
-                Reply::Receipt(receipt) => self.settle(receipt)?,
-                _ => return Err(Malformed::Order.into()),
-            }
+            let reply = self.replies.next(&self.outlet)?;
+            self.settle(reply)?;
         }
         Ok(self.settled.pop_front())
     }
 
     /// Like [`Session::settled`], but does not wait: `None` if the outcome is not known yet.
     pub(super) fn known(&mut self) -> Result<Option<Settled>> {
-        match self.replies.known()? {
-            Some(Reply::Receipt(receipt)) => self.settle(receipt)?,
-            Some(_) => return Err(Malformed::Order.into()),
-            None => {}
+        if let Some(reply) = self.replies.known()? {
+            self.settle(reply)?;
         }
         Ok(self.settled.pop_front())
     }
 
-    fn settle(&mut self, receipt: Receipt) -> Result<()> {
-        match self.open.pop_front() {
-            Some(open) if receipt.id == open.id => {
-                let outcome = Outcome {
-                    name: open.name,
-                    size: open.size,
-                    timing: receipt.timing,
-                    failure: receipt.failure,
-                    is_kept: false,
-                    needs_room: receipt.needs_room,
-                };
-                self.settled.push_back((open.id, open.parts, outcome));
-                Ok(())
-            }
-            _ => Err(Malformed::Number("receipt").into()),
-        }
+    /// Takes a receipt, the only reply that is due.
+    fn settle(&mut self, reply: Frame) -> Result<()> {
+        let Frame::Receipt {
+            id,
+            received_ns,
+            stored_ns,
+            needs_room,
+            failure,
+        } = reply
+        else {
+            return Err(Malformed::Order.into());
+        };
+        let open = self.open.pop_front().filter(|open| open.id == id);
+        let open = open.ok_or(Malformed::Number("receipt"))?;
+        let outcome = Outcome {
+            name: open.name,
+            size: open.size,
+            timing: Timing {
+                received: Duration::from_nanos(received_ns),
+                stored: Duration::from_nanos(stored_ns),
+            },
+            failure: Some(failure).filter(|failure| !failure.is_empty()),
+            is_kept: false,
+            needs_room,
+        };
+        self.settled.push_back((id, open.parts, outcome));
+        Ok(())
     }
 
     /// The files without an outcome, after the connection was lost for this reason.
     pub(super) fn lost(&mut self, reason: &str) -> impl Iterator<Item = Settled> {
-        let left = on_their_way(self.outlet.socket()).map_or(u64::MAX, |left| left as u64);
+        let left = on_their_way(&self.outlet.line.socket).map_or(u64::MAX, |left| left as u64);
         self.open.drain(..).map(move |open| {
             let is_kept = |sent: u64| sent.saturating_sub(left) >= SURELY_KEPT;
             let outcome = Outcome {
                 name: open.name,
                 size: open.size,
-                timing: Timing::default(),
                 failure: Some(reason.to_owned()),
                 is_kept: open.sent.is_some_and(is_kept),
-                needs_room: false,
+                ..Outcome::default()
             };
             (open.id, open.parts, outcome)
         })
@@ -302,7 +307,7 @@ impl Session {
         self.outlet.flush()?;
         self.outlet.close();
         match self.replies.next(&self.outlet)? {
-            Reply::Done { bytes, cpu } => Ok((bytes, cpu)),
+            Frame::Done { bytes, cpu_ns } => Ok((bytes, Duration::from_nanos(cpu_ns))),
             _ => Err(Malformed::Order.into()),
         }
     }
@@ -312,7 +317,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Stops the reader of replies, wherever it blocks. Shutting down a lost connection fails,
         // and that does no harm.
-        let _ = self.outlet.socket().shutdown(Shutdown::Both);
+        let _ = self.outlet.line.socket.shutdown(Shutdown::Both);
     }
 }
 

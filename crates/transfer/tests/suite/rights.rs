@@ -2,7 +2,7 @@
 //! umask allow, and those of a file that is replaced.
 
 use crate::common::{
-    PLAN, Served, TestDirectories, bytes, receive_methods, send_options, send_to, set_mode,
+    KEEPING, PLAN, Served, TestDirectories, bytes, receive_methods, send_options, send_to, set_mode,
 };
 use oscope_transfer::method::SendMethod;
 use oscope_transfer::sender::Plan;
@@ -15,12 +15,6 @@ use std::sync::atomic::Ordering;
 const SIZES: [(usize, u16); 3] = [(10, 1), (300 << 10, 1), (3 << 20, 2)];
 /// A user id that is neither this test's nor anybody's.
 const ANOTHER: u32 = 54_324;
-
-/// As the source has it, exactly.
-const KEEPING_MODE: Plan = Plan {
-    keep_mode: true,
-    ..PLAN
-};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("it is there").mode() & 0o7777
@@ -58,10 +52,7 @@ fn a_new_file_is_open_to_no_more_users_than_its_source_and_the_umask_allow() {
     let umask = umask(&dirs);
     for size in SIZES {
         for source in [0o600, 0o640, 0o666, 0o4777, 0o2755] {
-            for (plan, expected) in [
-                (PLAN, source & 0o777 & !umask),
-                (KEEPING_MODE, source & 0o777),
-            ] {
+            for (plan, expected) in [(PLAN, source & 0o777 & !umask), (KEEPING, source & 0o777)] {
                 let found = arrived(&dirs, source, size, plan, false);
                 assert_eq!(
                     found, expected,
@@ -82,7 +73,7 @@ fn a_replaced_file_keeps_its_owner_and_its_mode() {
             (0o600, PLAN, 0o600),
             (0o644, PLAN, 0o644),
             (0o4755, PLAN, 0o755),
-            (0o600, KEEPING_MODE, 0o640),
+            (0o600, KEEPING, 0o640),
         ] {
             fs::write(&there, "before").unwrap();
             let is_another = chown(&there, Some(ANOTHER), Some(ANOTHER)).is_ok();

@@ -6,7 +6,6 @@ use crate::estimates::ratio;
 use crate::judging::{MARGIN, decided, exceeds, extremes, throughout};
 use crate::optimisation::{Compiler, Optimisation};
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Judgement, Ruling};
 use instrument::statistics::Interval;
 
 pub(crate) const ALL: &[Claim] = &[

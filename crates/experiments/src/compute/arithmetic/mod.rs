@@ -6,7 +6,7 @@ mod operations;
 
 use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation, loops};
 use crate::prelude::*;
-use kernels::levels::{self, CHAINS, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN};
+use kernels::levels::{CHAINS, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN};
 use kernels::{VECTORS_IN_A_TURN, Vectors};
 use operations::{Number, Operation, Work};
 use platform::clock;
@@ -109,9 +109,9 @@ impl Experiment for Arithmetic {
         let loops = loops(point.level(COMPILER)?, point.level(OPTIMISATION)?, sampler);
         let (operation, number) = (point.level(OPERATION)?, point.level(TYPE)?);
         let name = Work(operation, number).kernel();
-        let run = loops.operation(&name).ok_or_else(|| {
-            MeasureError::Unsupported(format!("this processor cannot {operation} {number}"))
-        })?;
+        let run = loops
+            .operation(&name)
+            .ok_or_else(|| unsupported(format!("this processor cannot {operation} {number}")))?;
         let (x, y) = black_box(number.operands(operation));
         let in_a_turn = OPERATIONS_IN_A_TURN as f64;
         let latency = |turns| run.latency(turns, x, y);
@@ -125,7 +125,7 @@ impl Experiment for Arithmetic {
         // The operation in the widest registers that have it, if any has.
         let vectors = Vectors::available(&name).next();
         if let Some(vectors) = vectors.filter(|_| has_vectors(point)) {
-            let elements = vectors.register_bytes() / number.bytes() as u64;
+            let elements = vectors.register_bytes / number.bytes() as u64;
             let run = |turns| vectors.throughput(turns, x, y);
             time(sampler, VECTORS, (VECTORS_IN_A_TURN * elements) as f64, run)?;
             count_cycles(sampler, VECTOR_CYCLES, run);
@@ -224,8 +224,7 @@ const FIRST_TURNS: u64 = 64;
 /// processor has no chain that counts cycles.
 fn count_cycles(sampler: &mut Sampler<'_>, metric: Metric, run: impl Fn(u64) -> u64) {
     // A chain of additions of two registers takes one cycle each on every processor since the 1990s.
-    let optimised = Loops::of(levels::Compiler::Rust, Level::O3);
-    let Some(addition) = optimised.operation("add_u64") else {
+    let Some(addition) = Loops::rust(Level::O3).operation("add_u64") else {
         return;
     };
     let chain = |turns| addition.latency(turns, 1, black_box(3));

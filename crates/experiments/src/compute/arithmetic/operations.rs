@@ -228,11 +228,11 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernels::levels::{Compiler, Level, Loops};
+    use kernels::levels::{Level, Loops};
 
     #[test]
     fn names_are_those_of_the_loops() {
-        let loops = Loops::of(Compiler::Rust, Level::O0);
+        let loops = Loops::rust(Level::O0);
         for work in Work::basic(Number::ALL) {
             assert!(loops.operation(&work.kernel()).is_some(), "{work:?}");
         }

@@ -1,13 +1,10 @@
 //! The curves of throughput by block size: the smallest block that suffices, and the cliff of new files.
 
 use super::{PASS, Pass, USUAL_BLOCK};
-use crate::estimates::ratio;
+use crate::estimates::{highest, ratio, value_at};
 use crate::file::{BLOCK_SIZE, THROUGHPUT};
-use crate::judging::{NEAR_BEST, exceeds};
+use crate::judging::{NEAR_BEST, exceeds, extremes};
 use crate::prelude::*;
-use instrument::claim::Ruling;
-use instrument::curve::Curve;
-use instrument::definition::Better;
 
 /// Blocks that take longer than the best by more than this factor are behind a cliff. Up to it, larger buffers
 /// cost more where a cache is too small for them.
@@ -39,12 +36,6 @@ pub(in crate::file) fn curve<'r>(results: &'r Results, pass: Pass) -> Vec<(Bytes
     results.along(BLOCK_SIZE, THROUGHPUT, &[PASS.at(pass)])
 }
 
-/// The estimate at one block size.
-pub(super) fn at<'r>(curve: &[(Bytes, &'r Estimate)], size: Bytes) -> Option<&'r Estimate> {
-    let found = curve.iter().find(|(measured, _)| *measured == size);
-    found.map(|(_, estimate)| *estimate)
-}
-
 /// The smallest block size over which no other gains more than [`NEAR_BEST`] in `pass`; `None` where none is shown to, or where
 /// blocks larger than those measured may gain more.
 pub(in crate::file) fn best<'r>(results: &'r Results, pass: Pass) -> Option<Best<'r>> {
@@ -72,8 +63,8 @@ pub(in crate::file) fn best_below<'r>(
 fn of_size<'r>(curve: &[(Bytes, &'r Estimate)], size: Bytes) -> Option<Best<'r>> {
     Some(Best {
         size,
-        rate: at(curve, size)?,
-        usual_rate: at(curve, USUAL_BLOCK)?,
+        rate: value_at(curve, size)?,
+        usual_rate: value_at(curve, USUAL_BLOCK)?,
     })
 }
 
@@ -81,33 +72,30 @@ fn of_size<'r>(curve: &[(Bytes, &'r Estimate)], size: Bytes) -> Option<Best<'r>>
 /// doubt that each takes longer than the best; `None` where not even the largest does.
 pub(in crate::file) fn cliff<'r>(results: &'r Results) -> Option<Cliff<'r>> {
     let curve = curve(results, Pass::WriteNew);
-    let by_centre = |one: &&(Bytes, &Estimate), other: &&(Bytes, &Estimate)| {
-        one.1.centre.total_cmp(&other.1.centre)
-    };
-    let (best, throughput) = curve.iter().max_by(by_centre)?;
+    let (best, throughput) = highest(curve.iter().copied())?;
     let is_behind = |(_, times): &(Bytes, Quantity)| exceeds(times, CLIFF) == Ruling::Holds;
     let times_as_long = |(size, rate): &(Bytes, &Estimate)| Some((*size, ratio(throughput, rate)?));
     let behind: Vec<_> = curve
         .iter()
         .rev()
-        .take_while(|(size, _)| size > best)
+        .take_while(|(size, _)| *size > best)
         .map_while(times_as_long)
         .take_while(is_behind)
         .collect();
-    let times = || behind.iter().map(|(_, times)| *times);
+    let [(_, least), (_, most)] = extremes(&behind)?;
     Some(Cliff {
-        best: *best,
+        best,
         throughput,
         from: behind.last()?.0,
-        least: times().min_by(|one, other| one.value.total_cmp(&other.value))?,
-        most: times().max_by(|one, other| one.value.total_cmp(&other.value))?,
+        least,
+        most,
     })
 }
 
 /// True if writing over a file is slowed down by the blocks behind the cliff too.
 pub(super) fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
     let curve = curve(results, Pass::Write);
-    let Some(at_best) = at(&curve, cliff.best) else {
+    let Some(at_best) = value_at(&curve, cliff.best) else {
         return Ruling::Undecided;
     };
     let behind = curve.iter().filter(|(size, _)| *size >= cliff.from);

@@ -1,16 +1,14 @@
 //! Findings and figures of `file.block_size`.
 
-use super::curves::{at, cliff, curve, hits_overwriting};
+use super::curves::{cliff, curve, hits_overwriting};
 use super::{PASS, Pass, USUAL_BLOCK};
-use crate::estimates::ratio;
+use crate::estimates::{ratio, value_at};
 use crate::figures::{curves, lines};
 use crate::file::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT};
 use crate::judging::{NEAR_BEST, exceeds, near_best};
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
-use instrument::claim::Ruling;
-use instrument::curve::{Curve, Onset, Open};
-use instrument::definition::Better;
+use instrument::curve::Open;
 use instrument::figure::Mark;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
@@ -84,8 +82,8 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
             return Some(finding.weighing(weight));
         }
     };
-    let throughput = at(&curve, size)?;
-    let gain = ratio(throughput, at(&curve, USUAL_BLOCK)?)?;
+    let throughput = value_at(&curve, size)?;
+    let gain = ratio(throughput, value_at(&curve, USUAL_BLOCK)?)?;
     let plateau = onset.map_or_else(|| size.into(), Quantity::from);
     let at_most = near_best();
     let is_faster = size > USUAL_BLOCK && exceeds(&gain, 1.0) == Ruling::Holds;

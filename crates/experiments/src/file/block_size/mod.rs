@@ -6,10 +6,10 @@ mod findings;
 pub(super) use curves::{Best, best, best_below, cliff, curve};
 
 use super::page_cache::{CacheMetrics, Chiller};
-use super::scratch_file::{NewFile, ScratchFile, Walk};
+use super::scratch_file::{ScratchFile, Walk};
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like,
-    powers, room, whole_blocks,
+    BLOCK_SIZE, By, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, by_profile, like, powers, room,
+    whole_blocks,
 };
 use crate::file;
 use crate::prelude::*;
@@ -81,8 +81,23 @@ impl Experiment for BlockSize {
         room(Pass::ALL.len() as u64 * file_size(setting))
     }
 
+    /// All passes, each with its block sizes.
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        all_points(setting)
+        let file_size = file_size(setting);
+        let of_new_files = &block_sizes_of_new_files(setting.profile);
+        let sizes = block_sizes(setting.profile).into_iter();
+        let with_passes = |size| {
+            let point = Point::new().at(BLOCK_SIZE, Bytes(size));
+            let is_wanted =
+                move |pass: &&Pass| **pass != Pass::WriteNew || of_new_files.contains(&size);
+            let passes = Pass::ALL.iter().filter(is_wanted);
+            passes.map(move |pass| {
+                let point = point.clone().at(PASS, *pass);
+                point.at(FILE_SIZE, Bytes(file_size))
+            })
+        };
+        let sizes = sizes.filter(|size| *size <= file_size);
+        sizes.flat_map(with_passes).collect()
     }
 
     fn shares_process(&self, _point: &Point) -> bool {
@@ -90,7 +105,7 @@ impl Experiment for BlockSize {
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
-        let is_cold = point.level(PASS).is_ok_and(|pass| pass == Pass::ReadCold);
+        let is_cold = point.level(PASS) == Ok(Pass::ReadCold);
         is_cold.then_some(Component::Disk)
     }
 
@@ -111,8 +126,10 @@ impl Experiment for BlockSize {
         kernels::write(buffer.as_mut_slice(), sampler.seed());
         let block = buffer.as_mut_slice();
         if pass == Pass::WriteNew {
-            let file = NewFile::make(&path, len)?;
-            return sampler.single(THROUGHPUT, len as f64, || file.write_through(block));
+            let file = ScratchFile::make_empty(&path, len)?;
+            let written = sampler.single(THROUGHPUT, len as f64, || file.write_through(block));
+            let removed = std::fs::remove_file(&path);
+            return written.and(removed.map_err(MeasureError::system("remove the scratch file")));
         }
         let mut file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         if pass != Pass::ReadCold {
@@ -150,26 +167,6 @@ fn file_size(setting: &Setting) -> u64 {
     )
 }
 
-/// All passes, each with its block sizes.
-fn all_points(setting: &Setting) -> Vec<Point> {
-    let file_size = file_size(setting);
-    let of_new_files = &block_sizes_of_new_files(setting.profile);
-    let sizes = block_sizes(setting.profile)
-        .into_iter()
-        .filter(|size| *size <= file_size);
-    let with_passes = |size| {
-        let point = Point::new().at(BLOCK_SIZE, Bytes(size));
-        let is_wanted =
-            move |pass: &&Pass| **pass != Pass::WriteNew || of_new_files.contains(&size);
-        let passes = Pass::ALL.iter().filter(is_wanted);
-        passes.map(move |pass| {
-            let point = point.clone().at(PASS, *pass);
-            point.at(FILE_SIZE, Bytes(file_size))
-        })
-    };
-    sizes.flat_map(with_passes).collect()
-}
-
 /// Those of [`block_sizes`] in which new files are written: fewer, since each sample takes a process
 /// of its own.
 fn block_sizes_of_new_files(profile: Profile) -> Vec<u64> {
@@ -183,11 +180,8 @@ fn block_sizes_of_new_files(profile: Profile) -> Vec<u64> {
 
 fn block_sizes(profile: Profile) -> Vec<u64> {
     if profile == Profile::Quick {
-        let by_fours = [KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB];
-        return by_fours
-            .into_iter()
-            .chain([512 * KIB, MIB, 4 * MIB])
-            .collect();
+        let by_fours = powers(KIB, 256 * KIB).step_by(2);
+        return by_fours.chain([512 * KIB, MIB, 4 * MIB]).collect();
     }
     let (smallest, largest) =
         by_profile(profile, [(KIB, 4 * MIB), (512, 16 * MIB), (256, 64 * MIB)]);
@@ -249,8 +243,10 @@ mod tests {
     #[test]
     fn a_process_writes_one_new_file_and_leaves_nothing() {
         let scratch = scratch();
+        let point = point(Pass::WriteNew);
+        let killed = scratch.path().join("file.block_size write new");
+        std::fs::write(killed, "what a killed process left").expect("there is room");
         for _ in 0..2 {
-            let point = point(Pass::WriteNew);
             let (samples, remarks) =
                 measure(&BlockSize, &point, scratch.path()).expect("there is room");
             assert_eq!(count(&samples, THROUGHPUT), 1);
@@ -307,9 +303,8 @@ mod tests {
             free_bytes: 0,
             ..setting(Profile::Thorough)
         };
-        let blocks = all_points(&none)
-            .into_iter()
-            .map(|point| point.level(BLOCK_SIZE));
+        let points = BlockSize.points(&none).into_iter();
+        let blocks = points.map(|point| point.level(BLOCK_SIZE));
         assert!(blocks.flatten().all(|size| size <= Bytes(SMALLEST_FILE)));
     }
 }

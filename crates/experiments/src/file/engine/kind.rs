@@ -2,7 +2,6 @@
 
 use crate::file::buffer;
 use crate::prelude::*;
-use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use platform::block_io::{ReadManner, read_at, read_at_as};
 use platform::file::{Access, LockedFile, OpenMode, open_read};
 use platform::memory::{Advice, FileMapping, Mapping};
@@ -31,10 +30,6 @@ pub(in crate::file) struct Queue {
     /// The number of reads.
     pub depth: u32,
 }
-
-const RING: &str = "io_uring ";
-const OVERLAPPED: &str = "overlapped ";
-const REGISTERED: &str = " registered";
 
 impl Engine {
     /// Those of this system: with these numbers of reads in flight, and on Linux the deepest ring also
@@ -71,18 +66,15 @@ impl Engine {
     }
 
     fn named(name: &str) -> Option<Self> {
-        if let Some(depth) = name.strip_prefix(OVERLAPPED) {
-            let depth = depth.parse().ok()?;
-            return Some(Self::Overlapped { depth });
-        }
-        if let Some(rest) = name.strip_prefix(RING) {
-            let depth = rest.strip_suffix(REGISTERED);
-            let registered = depth.is_some();
-            let depth = depth.unwrap_or(rest).parse().ok()?;
-            return Some(Self::Ring { depth, registered });
-        }
-        let mut others = Self::WITH_ONE_READ.into_iter();
-        others.find(|engine| engine.to_string() == name)
+        let depth = name.split(' ').find_map(|word| word.parse().ok());
+        let of_depth = depth.map(|depth| {
+            let ring = [false, true].map(|registered| Self::Ring { depth, registered });
+            ring.into_iter().chain([Self::Overlapped { depth }])
+        });
+        let mut engines = Self::WITH_ONE_READ
+            .into_iter()
+            .chain(of_depth.into_iter().flatten());
+        engines.find(|engine| engine.to_string() == name)
     }
 
     /// True if it can read directly. The ways that control the page cache cannot.
@@ -98,13 +90,10 @@ impl fmt::Display for Engine {
             Self::WithoutWaiting => f.write_str("preadv2 RWF_NOWAIT"),
             Self::WithoutCaching => f.write_str("preadv2 RWF_DONTCACHE"),
             Self::Mmap => f.write_str("mmap"),
-            Self::Overlapped { depth } => write!(f, "{OVERLAPPED}{depth}"),
+            Self::Overlapped { depth } => write!(f, "overlapped {depth}"),
             Self::Ring { depth, registered } => {
-                write!(
-                    f,
-                    "{RING}{depth}{}",
-                    if *registered { REGISTERED } else { "" }
-                )
+                let registered = if *registered { " registered" } else { "" };
+                write!(f, "io_uring {depth}{registered}")
             }
         }
     }
@@ -131,13 +120,8 @@ pub(super) struct Reads<'a> {
     pub offsets: &'a [u64],
 }
 
-/// Reads all of it in one way, repeatedly.
-pub(super) struct Reader<'a> {
-    reads: &'a Reads<'a>,
-    way: Way<'a>,
-}
-
-enum Way<'a> {
+/// A way of reading, with all that it needs.
+pub(super) enum Way<'a> {
     Pread(Mapping),
     Manner(Mapping, ReadManner),
     Mmap(Mapping, LockedFile),
@@ -146,9 +130,9 @@ enum Way<'a> {
 
 impl Reads<'_> {
     /// Makes all that is needed once.
-    pub(super) fn reader(&self, engine: Engine) -> Result<Reader<'_>, MeasureError> {
+    pub(super) fn by(&self, engine: Engine) -> Result<Way<'_>, MeasureError> {
         let buffer = || buffer(self.block_bytes);
-        let way = match engine {
+        Ok(match engine {
             Engine::Pread => Way::Pread(buffer()?),
             Engine::WithoutWaiting => Way::Manner(buffer()?, ReadManner::WithoutWaiting),
             Engine::WithoutCaching => Way::Manner(buffer()?, ReadManner::WithoutCaching),
@@ -162,8 +146,7 @@ impl Reads<'_> {
             Engine::Overlapped { .. } => {
                 return Err(unsupported("overlapped reads are a part of Windows"));
             }
-        };
-        Ok(Reader { reads: self, way })
+        })
     }
 
     fn ring(&self, depth: u32, registered: bool) -> Result<Way<'_>, MeasureError> {
@@ -187,18 +170,17 @@ impl Reads<'_> {
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn read_all(&mut self) -> Result<(), MeasureError> {
-        let reads = self.reads;
-        match &mut self.way {
-            Way::Pread(buffer) => {
+impl Way<'_> {
+    pub(super) fn read_all(&mut self, reads: &Reads<'_>) -> Result<(), MeasureError> {
+        match self {
+            Self::Pread(buffer) => {
                 for offset in reads.offsets {
                     let count = read_at(reads.file, buffer.as_mut_slice(), *offset)?;
                     reads.ensure_full(count)?;
                 }
                 Ok(())
             }
-            Way::Manner(buffer, manner) => {
+            Self::Manner(buffer, manner) => {
                 let mut waits = 0;
                 for offset in reads.offsets {
                     let buffer = buffer.as_mut_slice();
@@ -215,7 +197,7 @@ impl Reader<'_> {
                 }
                 ensure_few(waits, reads.offsets.len())
             }
-            Way::Mmap(buffer, file) => {
+            Self::Mmap(buffer, file) => {
                 let mut mapping = FileMapping::new(file, 0, reads.len as usize)?;
                 // Windows takes no advice on the order of access.
                 let advised = mapping.advise(Advice::Random);
@@ -233,13 +215,9 @@ impl Reader<'_> {
                 }
                 Ok(mapping.ensure_whole()?)
             }
-            Way::Ring(ring) => by_ring(ring, reads),
+            Self::Ring(ring) => by_ring(ring, reads),
         }
     }
-}
-
-fn unsupported(reason: &str) -> MeasureError {
-    MeasureError::Unsupported(reason.into())
 }
 
 /// The kernel may take a page or two out of the page cache at any time; where more of `reads` had to
@@ -277,32 +255,14 @@ fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureErro
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{Engine, LevelOf};
+    use super::{Engine, Reads};
+    use platform::block_io::read_at;
+    use platform::file::evict;
 
-    #[test]
-    fn an_engine_is_found_by_its_name() {
-        let of_both_systems = [
-            Engine::Ring {
-                depth: 8,
-                registered: true,
-            },
-            Engine::Overlapped { depth: 8 },
-        ];
-        for engine in Engine::all(&[1, 64]).into_iter().chain(of_both_systems) {
-            assert_eq!(Engine::of(&engine.level()), Some(engine));
-        }
-        assert_eq!(Engine::of(&"io_uring deep".into()), None);
-    }
-
-    #[cfg(target_os = "linux")]
     #[test]
     fn a_block_of_which_only_the_start_is_cached_is_read_whole() {
-        use super::Reads;
-        use platform::block_io::read_at;
-        use platform::file::evict;
-
         const BLOCK_BYTES: usize = 1 << 20;
         let scratch = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(scratch.path(), vec![7; 4 * BLOCK_BYTES]).unwrap();
@@ -316,7 +276,7 @@ mod tests {
             block_bytes: BLOCK_BYTES,
             offsets: &[0],
         };
-        let mut reader = reads.reader(Engine::WithoutWaiting).unwrap();
-        reader.read_all().unwrap();
+        let mut way = reads.by(Engine::WithoutWaiting).unwrap();
+        way.read_all(&reads).unwrap();
     }
 }

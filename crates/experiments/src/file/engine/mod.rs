@@ -4,14 +4,11 @@ mod kind;
 
 use super::page_cache::{CacheMetrics, record_share, warm};
 use super::scratch_file::ScratchFile;
-use super::{BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, THROUGHPUT, by_profile, file_size, like, room};
+use super::{BLOCK_SIZE, By, FILE_SIZE, THROUGHPUT, file_size, like, room};
 use crate::estimates::{by_ratio, ratio};
 use crate::figures::{bars, lines};
 use crate::judging::NEAR_BEST;
 use crate::prelude::*;
-use instrument::curve::Curve;
-use instrument::definition::Better;
-use instrument::statistics::random::Random;
 use kind::{Engine, Queue, Reads};
 use platform::file::{OpenMode, open_read};
 use platform::usage::COUNTS_DIRECT_READS;
@@ -74,19 +71,15 @@ impl Experiment for Engines {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let large: &[u64] = by_profile(
-            setting.profile,
-            [
-                &[MIB],
-                &[64 * KIB, MIB],
+        let (large, depths): (&[u64], &[u32]) = match setting.profile {
+            Profile::Quick => (&[MIB], &[1, 8, 64]),
+            Profile::Standard => (&[64 * KIB, MIB], &[1, 4, 16, 64]),
+            Profile::Thorough => (
                 &[16 * KIB, 64 * KIB, 256 * KIB, MIB],
-            ],
-        );
+                &[1, 2, 4, 8, 16, 32, 64],
+            ),
+        };
         let size = wanted_size(setting);
-        let depths: &[u32] = by_profile(
-            setting.profile,
-            [&[1, 8, 64], &[1, 4, 16, 64], &[1, 2, 4, 8, 16, 32, 64]],
-        );
         let mut points = Vec::new();
         for block in [SMALL_BLOCK.0].iter().chain(large) {
             for through in Through::ALL {
@@ -126,9 +119,7 @@ impl Experiment for Engines {
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
-        let is_direct = point
-            .level(THROUGH)
-            .is_ok_and(|through| through == Through::Direct);
+        let is_direct = point.level(THROUGH) == Ok(Through::Direct);
         is_direct.then_some(Component::Disk)
     }
 
@@ -153,10 +144,10 @@ impl Experiment for Engines {
             block_bytes: block as usize,
             offsets: &offsets,
         };
-        let mut reader = reads.reader(engine)?;
+        let mut way = reads.by(engine)?;
         let bytes = (offsets.len() as u64 * block) as f64;
         let metrics = [(RATE, offsets.len() as f64), (THROUGHPUT, bytes)];
-        let (prepare, body) = (|| warm(&scratch), || reader.read_all());
+        let (prepare, body) = (|| warm(&scratch), || way.read_all(&reads));
         if is_direct && !COUNTS_DIRECT_READS {
             let observe = |sampler: &mut Sampler<'_>| {
                 record_share(sampler, CacheMetrics::PLAIN.resident, prepare()?);
@@ -278,36 +269,4 @@ fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding>
     );
     let finding = by_ratio(&format!("{key}_{}", block.0), said, &gain);
     (finding.grade == Grade::Certain).then(|| finding.weighing(weight))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn point(engine: Engine, through: Through, file_size: u64) -> Point {
-        Point::new()
-            .at(ENGINE, engine)
-            .at(THROUGH, through)
-            .at(BLOCK_SIZE, SMALL_BLOCK)
-            .at(FILE_SIZE, Bytes(file_size))
-    }
-
-    #[test]
-    fn a_queue_is_compared_with_the_queue_of_the_other_system() {
-        let ring = |registered| Engine::Ring {
-            depth: 8,
-            registered,
-        };
-        let here = point(ring(false), Through::Direct, MIB);
-        let there = point(Engine::Overlapped { depth: 8 }, Through::Direct, MIB);
-        for (one, other) in [(&here, &there), (&there, &here)] {
-            match Engines.counterpart(one, RATE.name, System::Windows) {
-                Some(Counterpart::Like { point, .. }) => assert_eq!(point, *other),
-                found => panic!("{found:?}"),
-            }
-        }
-        let registered = point(ring(true), Through::Direct, MIB);
-        let found = Engines.counterpart(&registered, RATE.name, System::Windows);
-        assert!(matches!(found, Some(Counterpart::Missing(_))));
-    }
 }

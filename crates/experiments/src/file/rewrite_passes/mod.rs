@@ -4,8 +4,8 @@ mod way;
 
 use super::page_cache::Chiller;
 use super::scratch_file::ScratchFile;
-use super::{By, CHUNK_SIZE, FILE_SIZE, KIB, MIB, by_profile, like, powers, room, whole_blocks};
-use crate::estimates::{by_ratio, grade, ratio, ratio_within};
+use super::{By, CHUNK_SIZE, FILE_SIZE, by_profile, like, powers, room, whole_blocks};
+use crate::estimates::{by_ratio, found, grade, ratio, ratio_within};
 use crate::figures::{curves, lines, logarithmic};
 use crate::file;
 use crate::prelude::*;
@@ -192,24 +192,19 @@ impl Experiment for RewritePasses {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let found = [
+        found([
             second_reading(results),
             waiting(results),
             reading_by_mapping(results),
             buffer(results),
-        ];
-        found.into_iter().flatten().collect()
+        ])
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let figure = |metric, title| {
             let axes = (CHUNK_SIZE, logarithmic("time for a KiB", Unit::Nanoseconds));
-            curves(
-                metric,
-                title,
-                axes,
-                lines(results, metric, CHUNK_SIZE, WAY, &[]),
-            )
+            let lines = lines(results, metric, CHUNK_SIZE, WAY, &[]);
+            curves(metric, title, axes, lines)
         };
         vec![
             figure(READ, "Reading a cold file"),

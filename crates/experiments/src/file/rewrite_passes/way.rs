@@ -1,8 +1,6 @@
 //! The ways of reading a file through and of writing it through again.
 
-use crate::file::{KIB, MIB};
 use crate::prelude::*;
-use instrument::point::{AxisKind, Level, LevelOf};
 use platform::file::{Access, LockedFile, OpenMode, open_read, open_read_write};
 use platform::memory::{FileMapping, PageSize, page_bytes};
 use platform::stdio::{Buffering, Stream};
@@ -187,8 +185,8 @@ impl Opened {
                 stream.seek(0)?;
                 for _ in offsets {
                     if stream.write(chunk).is_ok() {
-                        return Err(MeasureError::Unsupported(
-                            "a stream that was opened for reading took what was written".into(),
+                        return Err(unsupported(
+                            "a stream that was opened for reading took what was written",
                         ));
                     }
                 }

@@ -1,16 +1,12 @@
 //! Findings and figures of `file.sum`.
 
 use super::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
-use crate::estimates::{by_ratio, found, grade, pooled, ratio, ratios};
+use crate::estimates::{by_ratio, found, grade, pooled, ratio, ratios, value_at};
 use crate::figures::{curves, logarithmic};
-use crate::file::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
+use crate::file::{BLOCK_SIZE, FILE_SIZE};
 use crate::judging::NEAR_BEST;
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
-use instrument::curve::Curve;
-use instrument::definition::Better;
-use instrument::point::Level;
-use instrument::results::PointResult;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     found([
@@ -224,7 +220,9 @@ fn mapping_whole(results: &Results) -> Option<Finding> {
 fn mapping(results: &Results) -> Option<Finding> {
     let of = |method| by_one_thread(results, method);
     let (map, read) = (of(Method::Mmap), of(Method::Pread));
-    let [(smallest, small), (largest, large)] = ratios_at_ends(&map, &read, &read)?;
+    let (&(smallest, _), &(largest, _)) = (read.first()?, read.last()?);
+    let ratios = ratios(&map, &read);
+    let (small, large) = (value_at(&ratios, smallest)?, value_at(&ratios, largest)?);
     let in_large = if largest > smallest {
         sentence!(" and {large} as fast in blocks of {largest}")
     } else {

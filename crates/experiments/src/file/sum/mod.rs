@@ -11,8 +11,7 @@ pub(super) use findings::{
 use super::page_cache::{Chiller, record_share, warm};
 use super::scratch_file::ScratchFile;
 use super::{
-    BLOCK_SIZE, By, FILE_SIZE, KIB, MIB, MOST_BYTES_PER_SECOND, by_profile, file_size, like,
-    not_done, room,
+    BLOCK_SIZE, By, FILE_SIZE, MOST_BYTES_PER_SECOND, file_size, like, not_done, powers, room,
 };
 use crate::prelude::*;
 use files::sum::SumOptions;
@@ -101,36 +100,21 @@ impl Experiment for SumOfWords {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let threads: &[u64] = by_profile(
-            setting.profile,
-            [
-                &[1, 2, 4],
-                &[1, 2, 4, 8, 16],
-                &[1, 2, 3, 4, 6, 8, 10, 12, 16],
-            ],
-        );
-        let warm_blocks: &[u64] = by_profile(
-            setting.profile,
-            [
-                &[64 * KIB, MIB],
-                &[8 * KIB, 64 * KIB, 512 * KIB, 4 * MIB],
-                &[
-                    8 * KIB,
-                    16 * KIB,
-                    32 * KIB,
-                    64 * KIB,
-                    128 * KIB,
-                    256 * KIB,
-                    512 * KIB,
-                    4 * MIB,
-                ],
-            ],
-        );
+        let threads: &[u64] = match setting.profile {
+            Profile::Quick => &[1, 2, 4],
+            Profile::Standard => &[1, 2, 4, 8, 16],
+            Profile::Thorough => &[1, 2, 3, 4, 6, 8, 10, 12, 16],
+        };
+        let warm_blocks: Vec<u64> = match setting.profile {
+            Profile::Quick => vec![64 * KIB, MIB],
+            Profile::Standard => vec![8 * KIB, 64 * KIB, 512 * KIB, 4 * MIB],
+            Profile::Thorough => powers(8 * KIB, 512 * KIB).chain([4 * MIB]).collect(),
+        };
         let size = wanted_size(setting);
         let mapped = Point::new().at(STATE, State::Warm).at(METHOD, Method::Mmap);
         let mapped = mapped.at(BLOCK_SIZE, Bytes(size)).at(THREADS, Count(1));
         let mut points = vec![mapped.at(FILE_SIZE, Bytes(size))];
-        for (state, blocks) in [(State::Warm, warm_blocks), (State::Cold, &[MIB])] {
+        for (state, blocks) in [(State::Warm, &warm_blocks[..]), (State::Cold, &[MIB])] {
             for &method in Method::ALL {
                 for &block in blocks {
                     // The quick profile has few points that show the effect of threads: cold, and
@@ -157,7 +141,7 @@ impl Experiment for SumOfWords {
     }
 
     fn component(&self, point: &Point, _metric: &str) -> Option<Component> {
-        let is_cold = point.level(STATE).is_ok_and(|state| state == State::Cold);
+        let is_cold = point.level(STATE) == Ok(State::Cold);
         is_cold.then_some(Component::Disk)
     }
 

@@ -3,14 +3,13 @@
 use super::{
     BLOCK_SIZE, Backing, FIRST_WRITE, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
 };
-use crate::estimates::{extra_cost, found, grade, known, ratio, time_ns};
+use crate::estimates::{extra_cost, found, grade, of_values, ratio, time_ns};
 use crate::figures::{curves, logarithmic};
 use crate::listing::{LISTING, listed};
 use crate::memory::hierarchy;
-use crate::memory::pages::Pages;
+use crate::memory::pages::{Pages, in_both};
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
-use instrument::results::PointResult;
 
 /// The page in which the report states its costs, in bytes.
 const REPORT_PAGE_BYTES: f64 = 4096.0;
@@ -94,11 +93,7 @@ fn largest(results: &Results, metrics: &[Metric], pages: &[Pages]) -> Option<Byt
 pub(in crate::memory) fn in_both_pages<'r>(
     results: &'r Results,
 ) -> Option<(Bytes, &'r Estimate, &'r Estimate)> {
-    let base = Pages::base(results.machine)?;
-    let huge = Pages::huge(results.machine)?;
-    let size = largest(results, &[READ], &[base, huge])?;
-    let read = |pages| at(results, READ, size, pages);
-    Some((size, read(base)?, read(huge)?))
+    in_both(results.machine, |pages| curve(results, READ, pages)).pop()
 }
 
 /// The bandwidth of memory, and that of each cache.
@@ -113,8 +108,7 @@ fn memory(results: &Results, pages: Pages) -> Option<Finding> {
         "One core reads {caches}{read} from blocks of {size} (memory), which it writes at {write}.",
         caches = hierarchy::inside(&curve(results, READ, pages), results.machine),
     );
-    let grade = known(&[&read.quantity(), &write.quantity()]);
-    Some(Finding::new("memory", said).graded(grade).weighing(0.6))
+    Some(of_values("memory", said, [read, write]).weighing(0.6))
 }
 
 /// The extra time for a page of the report of `slow` over `fast`.

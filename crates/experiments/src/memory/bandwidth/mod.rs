@@ -13,7 +13,6 @@ use crate::listing::{LISTING, NAMED, is_listed};
 use crate::optimisation::{self, Compiler, Optimisation};
 use crate::prelude::*;
 use instrument::experiment::Confinement;
-use instrument::point::{AxisKind, Level, LevelOf};
 use kernels::InstructionSet;
 use kernels::levels::{read_ints, write_ints};
 use platform::memory::{Mapping, PageSize};
@@ -23,9 +22,9 @@ use std::hint::black_box;
 pub(super) const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
 pub(super) const PAGES: AxisOf<Backing> = AxisOf::new("pages", "pages");
 
-const FIRST_WRITE: Metric<&str> = rate("first_write", "first write").in_version(2);
-pub(super) const READ: Metric<&str> = rate("read", "read");
-pub(super) const WRITE: Metric<&str> = rate("write", "write");
+const FIRST_WRITE: Metric = rate("first_write", "first write").in_version(2);
+pub(super) const READ: Metric = rate("read", "read");
+pub(super) const WRITE: Metric = rate("write", "write");
 const READ_FAULTS: Faults = Faults {
     major: faults("read_major_faults", "major faults a page, reading"),
     minor: faults("read_minor_faults", "minor faults a page, reading"),
@@ -113,7 +112,7 @@ const DESIGN: Design = Design {
          measured."
     ),
     source: "Report E, section 3",
-    axes: &[BLOCK_SIZE.axis(), PAGES.axis(), NAMED],
+    axes: &[BLOCK_SIZE.refined_by(1 << 10), PAGES.axis(), NAMED],
     metrics: &[
         FIRST_WRITE,
         READ,
@@ -155,10 +154,6 @@ impl Experiment for Bandwidth {
 
     fn confinement(&self, point: &Point) -> Option<Confinement> {
         swap::confinement(point)
-    }
-
-    fn refined_axes(&self) -> &'static [RefinedAxis] {
-        const { &[BLOCK_SIZE.refined_by(1 << 10)] }
     }
 
     fn counterpart(&self, point: &Point, metric: &str, _other: System) -> Option<Counterpart> {
@@ -340,21 +335,8 @@ impl FreshMemory {
 mod tests {
     use super::*;
     use crate::made_up::{count, measure, sampled};
-    use crate::memory::pages::made_up::BASE;
     use platform::machine::Machine;
     use std::path::Path;
-
-    #[test]
-    fn a_level_is_read_back_as_what_it_names() {
-        for backing in [
-            Backing::Pages(BASE),
-            Backing::Swap(Swap::MemoryLimited),
-            Backing::Swap(Swap::PagedOut),
-        ] {
-            assert_eq!(Backing::of(&backing.level()), Some(backing));
-        }
-        assert_eq!(Backing::of(&Level::from("swap")), None);
-    }
 
     fn point(size: u64, pages: Pages) -> Point {
         Point::new()

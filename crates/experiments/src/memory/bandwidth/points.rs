@@ -2,7 +2,7 @@
 
 use super::{BLOCK_SIZE, Backing, PAGES, swap};
 use crate::memory::pages::Pages;
-use crate::memory::{KIB, MIB, SHARE_OF_MEMORY, hierarchy};
+use crate::memory::{SHARE_OF_MEMORY, hierarchy};
 use crate::planning::{by_profile, powers};
 use crate::prelude::*;
 use std::collections::BTreeSet;

@@ -1,11 +1,10 @@
 //! The level beyond memory: blocks whose pages are in swap.
 
 use super::{BLOCK_SIZE, Backing, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS};
-use crate::memory::{MIB, SHARE_OF_MEMORY};
+use crate::memory::SHARE_OF_MEMORY;
 use crate::planning::by_profile;
 use crate::prelude::*;
 use instrument::experiment::Confinement;
-use instrument::statistics::random::Random;
 use kernels::InstructionSet;
 use kernels::levels::{read_ints, write_ints};
 use platform::memory::{self, Mapping, PageSize};
@@ -38,9 +37,9 @@ pub(super) fn level(setting: &Setting) -> Option<(u64, Swap)> {
 }
 
 pub(super) fn needs(setting: &Setting) -> Vec<(Point, Need)> {
-    let can_limit = Need::Feature {
-        present: setting.can_limit_memory,
-        name: "a limit of memory for a process".into(),
+    let can_limit = Need::Situation {
+        arises: setting.can_limit_memory,
+        reason: "this system cannot limit the memory of a process".into(),
     };
     let of_way = |swap: &Swap| {
         let mut needs = room(setting).to_vec();
@@ -177,8 +176,8 @@ fn time(
     )?;
     let faults = Usage::of_thread()?.since(&before.get());
     if faults.major_faults == 0 {
-        return Err(MeasureError::Unsupported(
-            "no page was fetched from swap: the system kept them all in memory".into(),
+        return Err(unsupported(
+            "no page was fetched from swap: the system kept them all in memory",
         ));
     }
     let pages = size as f64 / block.borrow().page_bytes as f64;
@@ -215,7 +214,7 @@ mod tests {
         let limited = [PAGES.at(Backing::Swap(Swap::MemoryLimited))];
         for (setting, way, missing) in [
             (enough, Some(Swap::MemoryLimited), None),
-            (without_rights, Some(Swap::PagedOut), Some("limit")),
+            (without_rights, Some(Swap::PagedOut), Some("cannot limit")),
             (without_swap, None, Some("free swap")),
             (without_memory, None, Some("memory")),
         ] {

@@ -4,10 +4,9 @@ use super::{
     DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED, in_rust, power, process_style, slope,
 };
 use crate::estimates::ratio_within;
-use crate::judging::{MARGIN, both, decided, exceeds, is_about};
+use crate::judging::{MARGIN, both, decided, exceeds, extremes, is_about};
 use crate::listing::listed;
 use crate::prelude::*;
-use instrument::claim::{Basis, Claim, Judgement, Ruling};
 
 const SOURCE: &str = "Report E, section 5.2";
 
@@ -80,19 +79,15 @@ fn all_are_linear(results: &Results) -> Option<Judgement> {
             Style::Recursion,
             process_style(results),
         ];
-        styles.map(move |style| power(results, metric, style))
+        styles.map(move |style| Some((style, power(results, metric, style)?)))
     });
-    let powers: Vec<Quantity> = powers.collect::<Option<_>>()?;
-    let by_centre = |a: &&Quantity, b: &&Quantity| a.value.total_cmp(&b.value);
-    let (least, most) = (
-        powers.iter().min_by(by_centre)?,
-        powers.iter().max_by(by_centre)?,
-    );
-    let is_linear = |power: &Quantity| {
+    let powers: Vec<(Style, Quantity)> = powers.collect::<Option<_>>()?;
+    let [(_, least), (_, most)] = extremes(&powers)?;
+    let is_linear = |(_, power): &(Style, Quantity)| {
         let extent = power.extent();
         extent.low > 1.0 - LINEAR && extent.high < 1.0 + LINEAR
     };
-    let is_not = |power: &Quantity| {
+    let is_not = |(_, power): &(Style, Quantity)| {
         let extent = power.extent();
         extent.high < 1.0 - LINEAR || extent.low > 1.0 + LINEAR
     };

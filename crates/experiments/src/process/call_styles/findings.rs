@@ -1,15 +1,14 @@
 //! Findings and figures of `process.call_styles`.
 
 use super::{DEEPEST, OPTIMISED, ROWS, STEPS, STYLE, Style, UNOPTIMISED, in_rust, slope};
-use crate::estimates::grade;
+use crate::estimates::{found, grade};
 use crate::figures::{curves, logarithmic};
 use crate::listing::listed;
 use crate::prelude::*;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let results = &in_rust(results);
-    let found = [calls(results), deepest(results)];
-    found.into_iter().flatten().collect()
+    found([calls(results), deepest(results)])
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {

@@ -8,8 +8,7 @@ use crate::lines::{line_through, power_through, values};
 use crate::listing::{LISTING, NAMED, is_listed};
 use crate::optimisation::{COMPILER, Compiler, Optimisation, loops};
 use crate::prelude::*;
-use instrument::statistics::random::Random;
-use kernels::levels::{self, Level, Loops};
+use kernels::levels::{Level, Loops};
 use platform::{call, child, stack};
 use std::ffi::{CStr, CString};
 use std::hint::black_box;
@@ -18,9 +17,9 @@ use std::io;
 const STYLE: AxisOf<Style> = AxisOf::new("style", "style");
 const ROWS: AxisOf<Count> = AxisOf::new("rows", "rows");
 
-const UNOPTIMISED: Metric<&str> = Metric::time("unoptimised", "time, optimisation 0");
-const OPTIMISED: Metric<&str> = Metric::time("optimised", "time, optimisation 3");
-const DEEPEST: Metric<&str> = Metric::gain("deepest", "deepest, optimisation 0", Unit::Count);
+const UNOPTIMISED: Metric = Metric::time("unoptimised", "time, optimisation 0");
+const OPTIMISED: Metric = Metric::time("optimised", "time, optimisation 3");
+const DEEPEST: Metric = Metric::gain("deepest", "deepest, optimisation 0", Unit::Count);
 /// A time, and the level of the loops that take it.
 type Time = (Metric, Optimisation);
 const TIMES: [Time; 2] = [
@@ -176,15 +175,15 @@ impl Experiment for CallStyles {
         let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
         let (is_listed, compiler) = (is_listed(point), point.level(COMPILER)?);
         if is_listed && compiler != Compiler::C {
-            return Err(MeasureError::Unsupported(
-                "the report's listing is C: `--at compiler=C` measures it".into(),
+            return Err(unsupported(
+                "the report's listing is C: `--at compiler=C` measures it",
             ));
         }
         // The expected sum, computed independently.
         let sum = if is_listed {
             listed_sum(style, rows)
         } else {
-            Loops::of(levels::Compiler::Rust, Level::O1).inline(rows, STEPS)
+            (Loops::rust(Level::O1).inline)(rows, STEPS)
         };
         let program = match style {
             Style::Program => call::program_that_does_nothing()?,
@@ -227,16 +226,16 @@ impl Experiment for CallStyles {
 fn run(loops: &Loops, style: Style, rows: u64, program: &CStr) -> Result<u64, MeasureError> {
     let (rows, steps) = (black_box(rows), black_box(STEPS));
     match style {
-        Style::Inline => Ok(loops.inline(rows, steps)),
-        Style::Function => Ok(loops.by_function(rows, steps)),
-        Style::Recursion => Ok(loops.by_recursion(rows, steps)),
+        Style::Inline => Ok((loops.inline)(rows, steps)),
+        Style::Function => Ok((loops.by_function)(rows, steps)),
+        Style::Recursion => Ok((loops.by_recursion)(rows, steps)),
         Style::Fork => (0..rows).try_fold(0, |sum, at| {
-            let part = child::value(|| loops.row(at, steps))?;
+            let part = child::value(|| (loops.row)(at, steps))?;
             Ok(sum + part)
         }),
         Style::Program => (0..rows).try_fold(0, |sum, at| {
             call::spawn_wait(program)?;
-            Ok(sum + loops.row(at, steps))
+            Ok(sum + (loops.row)(at, steps))
         }),
     }
 }
@@ -328,11 +327,11 @@ mod tests {
     fn a_recursion_deeper_than_the_stack_is_refused() {
         let small = std::thread::Builder::new().stack_size(1 << 20);
         let thread = small.spawn(|| {
-            let loops = Loops::of(levels::Compiler::Rust, Level::O0);
+            let loops = Loops::rust(Level::O0);
             let deepest = deepest(&loops).expect("the system reports it");
             // The frames of the functions themselves differ by a little.
             guard(&loops, deepest - 100).expect("it fits");
-            loops.by_recursion(deepest - 100, 1);
+            (loops.by_recursion)(deepest - 100, 1);
             guard(&loops, deepest + 100).expect_err("it does not fit")
         });
         let error = thread.expect("a thread").join().expect("no overflow");

@@ -7,7 +7,6 @@ use crate::estimates::{grade, ratio, time_ns};
 use crate::figures::bars;
 use crate::optimisation::{self, Compiler, OPTIMISATION, Optimisation};
 use crate::prelude::*;
-use instrument::results::PointResult;
 
 pub(super) const CALL: AxisOf<Call> = AxisOf::new("call", "call");
 
@@ -276,17 +275,8 @@ fn points_on(system: System, profile: Profile) -> Vec<Point> {
 
 /// The rate of a call in a loop at optimisation 3.
 pub(super) fn rate<'r>(results: &'r Results, call: Call) -> Option<&'r Estimate> {
-    at_level(results, call, Optimisation::FULL)?.sound(RATE)
-}
-
-/// The results of a call in a loop of this optimisation level.
-fn at_level<'r>(
-    results: &'r Results,
-    call: Call,
-    optimisation: Optimisation,
-) -> Option<&'r PointResult> {
-    let wanted = point(call, optimisation);
-    results.points.iter().find(|result| result.point == wanted)
+    let levels = [CALL.at(call), OPTIMISATION.at(Optimisation::FULL)];
+    results.sound(RATE, &levels)
 }
 
 fn cost(results: &Results, call: Call) -> Option<Quantity> {
@@ -324,7 +314,7 @@ fn comparison(
 
 #[cfg(test)]
 mod tests {
-    use super::{point as of, *};
+    use super::*;
     use crate::made_up::{count, sampled, setting};
 
     fn calls(system: System, profile: Profile) -> Vec<Call> {
@@ -342,19 +332,6 @@ mod tests {
         assert!(windows.contains(&Call::CreateFileThrough) && !windows.contains(&Call::Open));
         let quick = calls(System::Windows, Profile::Quick);
         assert!(quick.contains(&Call::CreateProcess) && !quick.contains(&Call::CreateFileThrough));
-    }
-
-    #[test]
-    fn a_point_has_a_counterpart_at_the_same_optimisation() {
-        let read = of(Call::Read, Optimisation::FULL);
-        let counterpart = Calls.counterpart(&read, RATE.name, System::Windows);
-        let Some(Counterpart::Like { point, difference }) = counterpart else {
-            panic!("{counterpart:?}");
-        };
-        assert_eq!(point, of(Call::ReadFile, Optimisation::FULL));
-        assert!(difference.contains("ReadFile"), "{difference}");
-        let fork = of(Call::Fork, Optimisation::FULL);
-        assert_eq!(Calls.counterpart(&fork, RATE.name, System::Windows), None);
     }
 
     #[test]

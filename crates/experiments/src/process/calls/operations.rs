@@ -21,11 +21,11 @@ pub(super) fn measure(
     let name = &path.of_calls;
     match call {
         Call::Getpid | Call::QueryProcess => {
-            time(level, sampler, || Ok(call::getpid_syscall().map(drop)?))
+            time(level, sampler, || call::getpid_syscall().map(drop))
         }
-        Call::Clock | Call::QueryCounter => time(level, sampler, || Ok(call::clock_gettime()?)),
+        Call::Clock | Call::QueryCounter => time(level, sampler, call::clock_gettime),
         Call::ClockSyscall | Call::QueryCounterSyscall => {
-            time(level, sampler, || Ok(call::clock_gettime_syscall()?))
+            time(level, sampler, call::clock_gettime_syscall)
         }
         Call::Read | Call::ReadFile => {
             let mut file = path.make_file()?;
@@ -36,77 +36,75 @@ pub(super) fn measure(
                 .write(true)
                 .open(null_device()?)
                 .map_err(MeasureError::system("open the null device"))?;
-            time(level, sampler, || Ok(call::write_byte(&null)?))
+            time(level, sampler, || call::write_byte(&null))
         }
         Call::Seek | Call::SetFilePointer => {
             let file = path.make_file()?;
-            time(level, sampler, || Ok(call::seek(&file).map(drop)?))
+            time(level, sampler, || call::seek(&file).map(drop))
         }
         Call::Stat | Call::GetFileAttributes => {
             path.make_file()?;
-            time(level, sampler, || Ok(call::stat(name)?))
+            time(level, sampler, || call::stat(name))
         }
         Call::Open | Call::CreateFile => {
             path.make_file()?;
-            time(level, sampler, || Ok(call::open_close(name)?))
+            time(level, sampler, || call::open_close(name))
         }
         Call::Fopen => {
             path.make_file()?;
-            time(level, sampler, || Ok(call::fopen_fclose(name)?))
+            time(level, sampler, || call::fopen_fclose(name))
         }
         Call::Create | Call::CreateDeleteFile => {
-            time_in_fresh_place(level, sampler, |name| Ok(call::create_delete(name)?))
+            time_in_fresh_place(level, sampler, call::create_delete)
         }
         Call::FopenWrite => {
             path.make_empty()?;
-            time(level, sampler, || Ok(call::fopen_write_fclose(name)?))
+            time(level, sampler, || call::fopen_write_fclose(name))
         }
         Call::OpenSync | Call::CreateFileThrough => {
             path.make_empty()?;
-            time(level, sampler, || Ok(call::open_sync_close(name)?))
+            time(level, sampler, || call::open_sync_close(name))
         }
         Call::CreateSync | Call::CreateDeleteFileThrough => {
-            time_in_fresh_place(level, sampler, |name| Ok(call::create_sync_delete(name)?))
+            time_in_fresh_place(level, sampler, call::create_sync_delete)
         }
         Call::Map | Call::VirtualAlloc => {
             // The kernel places the next mapping below this one. This one is in base pages only, so the
             // kernel cannot merge the two, as it would with ordinary memory of the C library.
             let _neighbour = Mapping::anonymous(MAP_BYTES, PageSize::Base)?;
-            time(level, sampler, || Ok(call::map_unmap(MAP_BYTES)?))
+            time(level, sampler, || call::map_unmap(MAP_BYTES))
         }
         Call::Malloc => time(level, sampler, || {
-            Ok(call::malloc_free(black_box(MALLOC_BYTES))?)
+            call::malloc_free(black_box(MALLOC_BYTES))
         }),
         Call::SignalInstall => {
             let probe = SignalProbe::new()?;
-            time(level, sampler, || Ok(probe.install()?))
+            time(level, sampler, || probe.install())
         }
         Call::SignalDeliver => {
             let probe = SignalProbe::new()?;
-            time(level, sampler, || Ok(probe.deliver()?))
+            time(level, sampler, || probe.deliver())
         }
-        Call::Thread | Call::CreateThread => {
-            time(level, sampler, || Ok(call::thread_create_join()?))
-        }
-        Call::Vfork => time(level, sampler, || Ok(call::vfork_exit_wait()?)),
-        Call::Fork => time(level, sampler, || Ok(call::fork_exit_wait()?)),
+        Call::Thread | Call::CreateThread => time(level, sampler, call::thread_create_join),
+        Call::Vfork => time(level, sampler, call::vfork_exit_wait),
+        Call::Fork => time(level, sampler, call::fork_exit_wait),
         Call::Spawn | Call::CreateProcess => {
             let program = call::program_that_does_nothing()?;
-            time(level, sampler, || Ok(call::spawn_wait(&program)?))
+            time(level, sampler, || call::spawn_wait(&program))
         }
         Call::ForkExec => {
             let program = call::program_that_does_nothing()?;
-            time(level, sampler, || Ok(call::fork_exec_wait(&program)?))
+            time(level, sampler, || call::fork_exec_wait(&program))
         }
     }
 }
 
 /// Times an operation: its rate in a loop of this level, and, once for all levels, its latency, in
 /// which there is no loop.
-fn time(
+fn time<E: Into<MeasureError>>(
     level: Level,
     sampler: &mut Sampler<'_>,
-    mut operation: impl FnMut() -> Result<(), MeasureError>,
+    mut operation: impl FnMut() -> Result<(), E>,
 ) -> Result<(), MeasureError> {
     sampler.repeat(RATE, 1.0, |iterations| {
         let mut failure = None;
@@ -118,10 +116,10 @@ fn time(
             }
         };
         level.repeat(iterations, &mut went_well);
-        failure.map_or(Ok(()), Err)
+        failure.map_or(Ok(()), |error| Err(error.into()))
     })?;
     if level == Level::O3 {
-        sampler.latencies(LATENCY, operation)?;
+        sampler.latencies(LATENCY, || operation().map_err(E::into))?;
     }
     Ok(())
 }
@@ -130,7 +128,7 @@ fn time(
 fn time_in_fresh_place(
     level: Level,
     sampler: &mut Sampler<'_>,
-    operation: fn(&CallPath) -> Result<(), MeasureError>,
+    operation: fn(&CallPath) -> platform::Result<()>,
 ) -> Result<(), MeasureError> {
     let parent = sampler.scratch().join("process.calls places");
     let place = FreshPlace::find(parent, sampler.seed())?;

@@ -78,16 +78,6 @@ impl Mechanism {
         }
     }
 
-    /// True if messages queue up in it.
-    fn streams(self) -> bool {
-        self.fixed_message().is_none()
-    }
-
-    /// True if the waiting side spins instead of sleeping.
-    fn spins(self) -> bool {
-        self == Self::SharedMemory
-    }
-
     /// A message of `bytes` bytes. As a number it is not zero, since an eventfd ignores zero.
     fn message(self, bytes: usize) -> Result<Vec<u8>, MeasureError> {
         if bytes == 0
@@ -203,7 +193,8 @@ impl Experiment for Ipc {
         let waits_for_slices = waits_for_slices(mechanism, placement);
         let warming_rounds = if waits_for_slices { 1 } else { WARMING_ROUNDS };
         time_round_trips(mechanism, message, sides, warming_rounds, sampler)?;
-        if mechanism.streams() && !waits_for_slices {
+        // Those that carry messages of one size cannot queue them.
+        if mechanism.fixed_message().is_none() && !waits_for_slices {
             time_stream(mechanism, message, sides, sampler)?;
         }
         Ok(())
@@ -220,7 +211,7 @@ impl Experiment for Ipc {
 
 /// True if each side spins until the scheduler takes the processor away from it.
 fn waits_for_slices(mechanism: Mechanism, placement: Placement) -> bool {
-    mechanism.spins() && placement == Placement::OneCore
+    mechanism == Mechanism::SharedMemory && placement == Placement::OneCore
 }
 
 /// Times single round trips to a partner and back.

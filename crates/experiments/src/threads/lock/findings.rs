@@ -6,9 +6,8 @@ use super::{
 };
 use crate::estimates::{by_ratio, found, grade, ratio, side_by_side};
 use crate::figures::{bars, curves, logarithmic};
-use crate::judging::{ALMOST, exceeds, is_about};
+use crate::judging::{ALMOST, exceeds, extremes, is_about};
 use crate::prelude::*;
-use instrument::claim::Ruling;
 use instrument::figure::{FigurePoint, Series};
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
@@ -258,11 +257,7 @@ fn break_even(results: &Results) -> Option<Finding> {
             Finding::new("break_even", said)
         }
         _ => {
-            let by_times = |one: &&(Quantity, Quantity), other: &&(Quantity, Quantity)| {
-                one.1.value.total_cmp(&other.1.value)
-            };
-            let (best_ns, best) = compared.iter().min_by(by_times)?;
-            let (worst_ns, worst) = compared.iter().max_by(by_times)?;
+            let [(best_ns, best), (worst_ns, worst)] = extremes(&compared)?;
             let (shortest_ns, _) = compared.first()?;
             // Longer sections are left out: they are not decided, and so no gain.
             let (longest_ns, _) = last_gain

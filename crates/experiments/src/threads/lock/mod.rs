@@ -6,7 +6,6 @@ pub(super) use findings::{spin_and_block, step_ns, user_spin_and_block};
 
 use super::kind::UserThreads;
 use crate::prelude::*;
-use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use std::fmt;
 
 pub(super) const BODY: AxisOf<Body> = AxisOf::new("body", "body");
@@ -286,17 +285,5 @@ mod tests {
         let processes = FEWEST_PROCESSES as f64;
         assert_eq!(plan.point_count(), 1);
         assert!(plan.budget().0 > processes * Lock.least_ns(&chosen) as f64);
-    }
-
-    #[test]
-    fn a_body_is_read_back_as_it_is_stored() {
-        for body in [Body::Simple, Body::SimpleYield, Body::complex(100)] {
-            assert_eq!(Body::of(&body.level()), Some(body));
-        }
-        assert_eq!(Body::complex(100).level(), "complex, 100 steps".into());
-        for other in ["heavy", "complex", "complex, many steps"] {
-            assert_eq!(Body::of(&other.into()), None);
-        }
-        assert_eq!(Body::of(&Level::Number(1)), None);
     }
 }

@@ -28,40 +28,32 @@ impl UserThreads for Lock {
             Body::Complex { steps } => Section::Compute(steps),
         };
         let slice = point.get(SLICE.name());
-        let slice_us = slice.map(|_| point.level(SLICE)).transpose()?;
-        let slice_us = slice_us.map(|Count(slice)| slice);
-        let user = |sampler: &mut Sampler<'_>, workers, kind| {
-            user(sampler, workers, kind, threads, slice_us)
+        let chosen_slice = slice.map(|_| point.level(SLICE)).transpose()?;
+        let work = Work {
+            threads,
+            section,
+            chosen_slice,
         };
-        let lock = point.level(LOCK)?;
-        if slice_us.is_some() && !is_of_user_threads(lock) {
-            return Err(MeasureError::Unsupported(
-                "the slice of kernel threads cannot be chosen".into(),
-            ));
-        }
-        let blocking = (LockKind::Blocking, section);
-        let spinning = (LockKind::Spinning, section);
-        match lock {
-            LockType::Lock => user(sampler, 1, blocking),
-            LockType::SpinLock => user(sampler, 1, spinning),
-            LockType::LockOnAllCores => user(sampler, all_processors()?, blocking),
-            LockType::SpinLockOnAllCores => user(sampler, all_processors()?, spinning),
-            LockType::PthreadMutex => kernel(sampler, threads, section, &PthreadMutex::new(1)?),
-            LockType::PthreadSpin => kernel(sampler, threads, section, &PthreadSpin::new(1)?),
-            LockType::StdMutex => kernel(sampler, threads, section, &Mutex::new(1)),
+        let (blocking, spinning) = (LockKind::Blocking, LockKind::Spinning);
+        match point.level(LOCK)? {
+            LockType::Lock => user(sampler, work, blocking, 1),
+            LockType::SpinLock => user(sampler, work, spinning, 1),
+            LockType::LockOnAllCores => user(sampler, work, blocking, all_processors()?),
+            LockType::SpinLockOnAllCores => user(sampler, work, spinning, all_processors()?),
+            LockType::PthreadMutex => kernel(sampler, work, &PthreadMutex::new(1)?),
+            LockType::PthreadSpin => kernel(sampler, work, &PthreadSpin::new(1)?),
+            LockType::StdMutex => kernel(sampler, work, &Mutex::new(1)),
         }
     }
 }
 
-/// True if user threads want the lock, whose slices oscope makes.
-fn is_of_user_threads(lock: LockType) -> bool {
-    matches!(
-        lock,
-        LockType::Lock
-            | LockType::SpinLock
-            | LockType::LockOnAllCores
-            | LockType::SpinLockOnAllCores
-    )
+/// The threads, and what each does inside the lock.
+#[derive(Clone, Copy)]
+struct Work {
+    threads: u64,
+    section: Section,
+    /// The slice in µs, where it is not the usual one.
+    chosen_slice: Option<Count>,
 }
 
 /// Lets this process use all processors that the program may, and returns their number.
@@ -73,16 +65,15 @@ fn all_processors() -> Result<usize, MeasureError> {
 
 fn user(
     sampler: &mut Sampler<'_>,
+    work: Work,
+    lock: LockKind,
     workers: usize,
-    (lock, section): (LockKind, Section),
-    threads: u64,
-    slice_us: Option<u64>,
 ) -> Result<(), MeasureError> {
+    let (threads, section) = (work.threads, work.section);
     let yields = section == Section::AddAndYield;
-    let chosen = slice_us;
-    let contention = |slice_us| Contention {
+    let contention = |usual_us| Contention {
         workers,
-        slice: Duration::from_micros(chosen.unwrap_or(slice_us)),
+        slice: Duration::from_micros(work.chosen_slice.map_or(usual_us, |Count(us)| us)),
         threads: threads as usize,
         lock,
         section,
@@ -127,11 +118,14 @@ fn user(
 
 fn kernel(
     sampler: &mut Sampler<'_>,
-    threads: u64,
-    section: Section,
+    work: Work,
     lock: &impl Exclusive,
 ) -> Result<(), MeasureError> {
+    if work.chosen_slice.is_some() {
+        return Err(unsupported("the slice of kernel threads cannot be chosen"));
+    }
     all_processors()?;
+    let (threads, section) = (work.threads, work.section);
     let enter = || lock.with(|value| section.enter(value, thread::yield_now));
     let together = |entries: u64| {
         let work = |_| (0..entries).for_each(|_| enter());
@@ -150,9 +144,8 @@ fn kernel(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{count, measure, sampled, values};
+    use crate::made_up::{count, sampled, values};
     use crate::threads::lock::{Body, point};
-    use std::path::Path;
 
     #[test]
     fn every_spinner_loses_its_turn_once_for_each_that_goes_before_it() {
@@ -165,26 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn sections_longer_than_a_slice_are_measured_by_their_runs_alone() {
-        for lock in [LockType::Lock, LockType::SpinLock] {
-            let point = point(Body::complex(20_000), lock, Count(3)).at(SLICE, Count(50));
-            let samples = sampled(&Lock, &point, &[RUN, TURNS_TAKEN]);
-            assert_eq!(count(&samples, ENTRY), 0);
-        }
-    }
-
-    #[test]
     fn a_chosen_slice_is_what_spinners_burn() {
-        let at = |lock, threads, slice| {
-            point(Body::SimpleYield, lock, Count(threads)).at(SLICE, Count(slice))
-        };
-        let samples = sampled(&Lock, &at(LockType::SpinLock, 3, 4000), &[RUN]);
+        let point = point(Body::SimpleYield, LockType::SpinLock, Count(3));
+        let samples = sampled(&Lock, &point.at(SLICE, Count(4000)), &[RUN]);
         // Three slices are burnt: 12 ms.
         let of_run = samples.iter().filter(|sample| sample.metric == RUN.name);
         let mut costs = of_run.flat_map(|sample| sample.reading.costs());
         assert!(costs.all(|cost| cost.raw_ns > 8e6));
-        let of_kernel_threads = at(LockType::PthreadSpin, 3, 4000);
-        let error = measure(&Lock, &of_kernel_threads, Path::new("/")).expect_err("it is refused");
-        assert!(error.to_string().contains("cannot be chosen"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use super::mocks::{MS, Mock, MockExecutor, PRECISION, plan, plan_for, quiet, run, run_points};
 use oscope_instrument::given::Taken;
 use oscope_instrument::need::Need;
-use oscope_instrument::quantity::Nanoseconds;
+use oscope_instrument::quantity::{Bytes, Nanoseconds};
 use oscope_instrument::runner::{BatchError, Outcome};
 
 #[test]
@@ -85,25 +85,19 @@ fn needing(id: &'static str, points: u64, need: Need) -> Mock {
 
 #[test]
 fn an_experiment_whose_need_is_not_met_is_skipped_with_its_reason() {
-    let machine = Need::Feature {
-        present: false,
-        name: "time machine".into(),
-    };
     let mocks = [
-        needing("mock.root", 1, Need::Root),
-        needing("mock.feature", 1, machine),
+        needing("mock.memory", 1, Need::Memory(Bytes(1 << 20))),
         Mock::new("mock.empty", 0),
     ];
     let (outcome, log) = run(&mut MockExecutor::new(MS, quiet), &plan(&mocks));
-    assert_eq!(outcome.skipped, 3);
-    assert_eq!(
-        log.lines,
-        [
-            "skip mock.root: it needs the rights of root",
-            "skip mock.feature: this system has no time machine",
-            "skip mock.empty: none of its points fits this machine",
-        ]
-    );
+    assert_eq!(outcome.skipped, 2);
+    let memory = "it needs 1.00 MiB of memory, of which 0 B are available";
+    let empty = "none of its points fits this machine";
+    let expected = [
+        format!("skip mock.memory: {memory}"),
+        format!("skip mock.empty: {empty}"),
+    ];
+    assert_eq!(log.lines, expected);
 }
 
 #[test]

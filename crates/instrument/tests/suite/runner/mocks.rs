@@ -202,14 +202,9 @@ impl Observer for Log {
                 });
                 format!("take {point}")
             }
-            Event::Closed {
-                point,
-                ending,
-                warnings,
-                ..
-            } => {
-                self.warnings.extend_from_slice(warnings);
-                format!("close {point}: {ending:?}")
+            Event::Closed { point, closing, .. } => {
+                self.warnings.extend_from_slice(&closing.warnings);
+                format!("close {point}: {:?}", closing.ending)
             }
             Event::Scarce { experiments, .. } => format!("scarce {experiments:?}"),
             Event::Pass { pass, visits, .. } => format!("pass {pass} of {visits}"),

@@ -4,7 +4,7 @@ use super::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, run, runner};
 use oscope_instrument::plan::Plan;
 use oscope_instrument::point::Point;
 use oscope_instrument::quantity::Nanoseconds;
-use oscope_instrument::runner::{Earlier, EarlierExperiment, EarlierPoint, Outcome};
+use oscope_instrument::runner::{Closing, Earlier, Ending, Outcome, PointRecord};
 use oscope_instrument::sample::Batch;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,26 +14,29 @@ fn points(plan: &Plan<'_>) -> Vec<Point> {
 }
 
 /// A run of `mock.one` that stopped in its third pass, with these points.
-fn earlier(points: Vec<EarlierPoint>) -> Earlier {
-    let experiments = [("mock.one".to_owned(), EarlierExperiment::Started(points))];
+fn earlier(points: Vec<PointRecord>) -> Earlier {
     Earlier {
-        experiments: BTreeMap::from(experiments),
+        experiments: BTreeMap::from([("mock.one".to_owned(), points)]),
         passes_begun: 3,
         passes_left: 7,
         left: Nanoseconds(1e9),
     }
 }
 
-fn point(point: Point, batches: usize, failed: Option<&str>) -> EarlierPoint {
+fn point(point: Point, batches: usize, failed: Option<&str>) -> PointRecord {
     let batch = Batch {
         wall_ns: 20_000_000,
         pass: Some(0),
         ..Batch::default()
     };
-    EarlierPoint {
+    let closing = |reason: &str| Closing {
+        ending: Ending::Failed(reason.into()),
+        warnings: Vec::new(),
+    };
+    PointRecord {
         point,
         batches: vec![batch; batches],
-        failed: failed.map(str::to_owned),
+        closing: failed.map(closing),
     }
 }
 
@@ -75,11 +78,7 @@ fn a_resumed_run_visits_new_points_first_and_closed_ones_never() {
 fn what_was_skipped_or_never_announced_is_so_again() {
     let mocks = ["mock.one", "mock.two"].map(|id| Mock::new(id, 1));
     let plan = plan(&mocks);
-    let skipped = Earlier {
-        experiments: BTreeMap::from([("mock.one".to_owned(), EarlierExperiment::Skipped)]),
-        ..earlier(Vec::new())
-    };
-    let (outcome, log, _) = resume(&plan, &skipped);
+    let (outcome, log, _) = resume(&plan, &earlier(Vec::new()));
     assert_eq!((outcome.skipped, outcome.started), (1, 1));
     assert_eq!(log.count("skip"), 0);
     assert_eq!(log.count("start mock.two"), 1);

@@ -72,6 +72,17 @@ fn dear_points_never_take_the_time_of_cheap_ones() {
 }
 
 #[test]
+fn files_made_by_first_visits_do_not_keep_later_visits_away() {
+    let mocks = [Mock::new("mock.one", 4)];
+    let plan = plan(&mocks);
+    let mut executor = MockExecutor::new(MS, quiet);
+    executor.takes = Box::new(|_, given| if given == 0 { 390 * MS } else { MS });
+    run(&mut executor, &plan);
+    let known = executor.given.values().filter(|visits| **visits >= 5);
+    assert_eq!(known.count(), 4, "{:?}", executor.given);
+}
+
+#[test]
 fn points_that_the_time_will_not_reach_are_named_after_the_first_pass() {
     let mocks = [Mock::new("mock.cheap", 4), Mock::new("mock.dear", 1)];
     let mut executor = MockExecutor::new(10 * MS, quiet);

@@ -1,44 +1,70 @@
 //! The results in the formats of hyperfine (version 1.20), for its scripts and for documents.
 
+use super::launch::{input, output_files};
 use super::programs::{Program, on_one_line};
+use super::results::Compared;
 use super::runs::{self, Run, Runs, Summary};
-use crate::arguments::TimeUnit;
-use crate::exit::code_of;
+use crate::arguments::{Ab, Common, TimeUnit};
+use crate::exit::{code_of, first_error};
+use crate::target::{Replaces, Target, keep_apart};
 use anyhow::Result;
-use instrument::ab::{Outcome, Pair};
+use files::Watch;
+use instrument::ab::Pair;
+use platform::signal::Interrupt;
 use report::document::{Piece, Table};
 use report::markdown;
 use report::show::ratio_with_range;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 const NS_PER_S: f64 = 1e9;
 
-/// A format of the results.
-#[derive(Clone, Copy, Debug)]
-pub enum Format {
-    Json,
-    Csv,
-    Markdown,
-    Asciidoc,
-    Orgmode,
-}
+/// Writes the results in a format.
+type Format = fn(&[Program], &Compared) -> Result<Vec<u8>>;
 
-/// The results in a format.
-pub fn contents(
-    format: Format,
-    programs: &[Program],
-    (summaries, runs): (&[Summary], &[Runs]),
-    outcome: &Outcome,
-    unit: Option<TimeUnit>,
-) -> Result<Vec<u8>> {
-    Ok(match format {
-        Format::Json => json(programs, summaries, runs)?,
-        Format::Csv => csv(programs, summaries)?,
-        Format::Markdown => markdown(programs, summaries, outcome, unit),
-        Format::Asciidoc => asciidoc(programs, summaries, unit),
-        Format::Orgmode => orgmode(programs, summaries, unit),
-    })
+/// The files that the command line names for results.
+pub struct Exports(Vec<(Format, Target)>);
+
+impl Exports {
+    /// Checks that the files can be written, each apart from the others and from those of the programs.
+    pub fn new(arguments: &Ab, common: &Common) -> Result<Self> {
+        let results = &arguments.results;
+        let named: [(Format, &Option<PathBuf>); 5] = [
+            (json, &results.export_json),
+            (csv, &results.export_csv),
+            (|all, it| Ok(markdown(all, it)), &results.export_markdown),
+            (|all, it| Ok(asciidoc(all, it)), &results.export_asciidoc),
+            (|all, it| Ok(orgmode(all, it)), &results.export_orgmode),
+        ];
+        let named = named.map(|(format, path)| Some((format, path.as_deref()?)));
+        let named = || named.into_iter().flatten();
+        let of_programs = output_files(&arguments.programs).chain(input(&arguments.programs));
+        let all: Vec<&Path> = of_programs.chain(named().map(|(_, path)| path)).collect();
+        keep_apart(&all, common)?;
+        let replaces = Replaces::with(results.force);
+        let target = |(format, path)| Ok((format, Target::new(path, replaces, common)?));
+        named().map(target).collect::<Result<_>>().map(Self)
+    }
+
+    /// True if one of them goes to standard output.
+    pub fn are_shown(&self) -> bool {
+        self.0.iter().any(|(_, target)| target.is_standard_output())
+    }
+
+    /// Writes each file, also if another cannot be written.
+    pub fn write(
+        &self,
+        programs: &[Program],
+        compared: &Compared,
+        interrupt: Interrupt,
+    ) -> Result<()> {
+        let write = |(format, target): &(Format, Target)| {
+            let contents = format(programs, compared)?;
+            target.write(&contents, &Watch::stopped_by(interrupt.flag()))
+        };
+        first_error(self.0.iter().map(write).collect::<Vec<_>>())
+    }
 }
 
 type Time = fn(&Summary) -> Option<f64>;
@@ -62,8 +88,9 @@ fn seconds(summary: &Summary) -> impl Iterator<Item = (&'static str, Option<f64>
 }
 
 /// `--export-json`: times in seconds, one for each run.
-fn json(programs: &[Program], summaries: &[Summary], runs: &[Runs]) -> Result<Vec<u8>> {
-    let results = programs.iter().zip(summaries).zip(runs);
+fn json(programs: &[Program], compared: &Compared) -> Result<Vec<u8>> {
+    let results = programs.iter().zip(&compared.summaries);
+    let results = results.zip(&compared.runs);
     let results: Vec<Value> = results
         .map(|((program, summary), runs)| {
             let mut result = json!({ "command": command(program) });
@@ -103,7 +130,7 @@ fn command(program: &Program) -> &str {
 }
 
 /// `--export-csv`: one line for each program, times in seconds.
-fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
+fn csv(programs: &[Program], compared: &Compared) -> Result<Vec<u8>> {
     let mut table = ::csv::Writer::from_writer(Vec::new());
     let parameters = programs
         .first()
@@ -113,7 +140,7 @@ fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
         .map(|(name, _)| format!("parameter_{name}"));
     let columns = std::iter::once("command").chain(TIMES.map(|(name, _)| name));
     table.write_record(columns.map(str::to_owned).chain(parameters))?;
-    for (program, summary) in programs.iter().zip(summaries) {
+    for (program, summary) in programs.iter().zip(&compared.summaries) {
         let times = seconds(summary)
             .map(|(_, time)| time.map_or_else(String::new, |time| time.to_string()));
         let values = program.parameters.iter().map(|(_, value)| value.clone());
@@ -124,19 +151,16 @@ fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
 }
 
 /// `--export-markdown`: a table with the ratio of each program to the first.
-fn markdown(
-    programs: &[Program],
-    summaries: &[Summary],
-    outcome: &Outcome,
-    unit: Option<TimeUnit>,
-) -> Vec<u8> {
+fn markdown(programs: &[Program], compared: &Compared) -> Vec<u8> {
     type Row<'r> = (&'r Program, &'r Summary, Option<&'r Pair>);
-    let pair = |index: usize| outcome.pairs.iter().find(|pair| pair.rival == index);
-    let rows = programs.iter().zip(summaries).enumerate();
+    let pairs = &compared.outcome.pairs;
+    let pair = |index: usize| pairs.iter().find(|pair| pair.rival == index);
+    let rows = programs.iter().zip(&compared.summaries).enumerate();
     let rows: Vec<Row<'_>> = rows
         .map(|(index, (program, summary))| (program, summary, pair(index)))
         .collect();
-    let time = |of: fn(&Summary) -> Option<f64>| move |row: &Row<'_>| runs::time(of(row.1), unit);
+    let time =
+        |of: fn(&Summary) -> Option<f64>| move |row: &Row<'_>| runs::time(of(row.1), compared.unit);
     let ratio = |pair: &Pair| ratio_with_range(pair.ratio, pair.interval);
     let verdict = |pair: &Pair| format!("{:?}", pair.verdict).to_lowercase();
     let table = Table::of("The programs", &rows)
@@ -151,8 +175,8 @@ fn markdown(
 }
 
 /// `--export-asciidoc`: the table of hyperfine.
-fn asciidoc(programs: &[Program], summaries: &[Summary], unit: Option<TimeUnit>) -> Vec<u8> {
-    let (unit, rows) = rows(programs, summaries, unit);
+fn asciidoc(programs: &[Program], compared: &Compared) -> Vec<u8> {
+    let (unit, rows) = rows(programs, compared);
     let mut text = format!(
         "[cols=\"<,>,>,>,>\"]\n|===\n| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative\n"
     );
@@ -166,8 +190,8 @@ fn asciidoc(programs: &[Program], summaries: &[Summary], unit: Option<TimeUnit>)
 }
 
 /// `--export-orgmode`: the table of hyperfine.
-fn orgmode(programs: &[Program], summaries: &[Summary], unit: Option<TimeUnit>) -> Vec<u8> {
-    let (unit, rows) = rows(programs, summaries, unit);
+fn orgmode(programs: &[Program], compared: &Compared) -> Vec<u8> {
+    let (unit, rows) = rows(programs, compared);
     let mut text = format!(
         "| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative |\n|--+--+--+--+--|\n"
     );
@@ -180,17 +204,14 @@ fn orgmode(programs: &[Program], summaries: &[Summary], unit: Option<TimeUnit>) 
 
 /// The unit that was asked for or fits the first program, and for each program its name, mean with deviation, least and
 /// largest time, and the mean over the least mean.
-fn rows(
-    programs: &[Program],
-    summaries: &[Summary],
-    unit: Option<TimeUnit>,
-) -> (&'static str, Vec<[String; 5]>) {
+fn rows(programs: &[Program], compared: &Compared) -> (&'static str, Vec<[String; 5]>) {
+    let summaries = &compared.summaries;
     let mut means = summaries.iter().filter_map(|summary| summary.mean_ns);
     let fitting = match means.clone().next() {
         Some(mean) if mean < NS_PER_S => TimeUnit::Millisecond,
         _ => TimeUnit::Second,
     };
-    let (unit, ns) = unit.unwrap_or(fitting).symbol_and_ns();
+    let (unit, ns) = compared.unit.unwrap_or(fitting).symbol_and_ns();
     let least = means.by_ref().reduce(f64::min);
     let time = |of: Option<f64>| of.map_or_else(String::new, |of| format!("{:.3}", of / ns));
     let row = |(program, summary): (&Program, &Summary)| {

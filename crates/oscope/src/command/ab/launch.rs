@@ -32,8 +32,8 @@ const MOST_OFFSET: usize = 4096;
 
 /// A run that came to its end.
 pub enum Ended {
-    /// By itself: true if it succeeded, false if its failure is ignored, as that of a command that was stopped is.
-    Alone(Ran, bool),
+    /// By itself. A failure is ignored, as that of a command that was stopped is.
+    Alone(Ran),
     /// By the time limit, which is ignored as well.
     OverLimit,
 }
@@ -133,9 +133,8 @@ impl Launcher {
         let Some(mut ran) = ran else { return Ok(None) };
         let subtracted_ns = self.subtracted_ns.unwrap_or(0.0) as u64;
         ran.wall_ns = ran.wall_ns.saturating_sub(subtracted_ns);
-        let is_success = ran.finished.exit.is_success();
-        if !is_success && !self.is_ignored(ran.finished.exit) && !ran.was_stopped {
-            let exit = ran.finished.exit;
+        let exit = ran.finished.exit;
+        if !exit.is_success() && !self.is_ignored(exit) && !ran.was_stopped {
             // By these codes a shell says that there is no such program.
             let hint = match exit {
                 Exit::Code(126 | 127) => "",
@@ -143,7 +142,7 @@ impl Launcher {
             };
             bail!("'{text}' failed with {exit}{}{hint}", quoted(&ran.stderr));
         }
-        Ok(Some(Ended::Alone(ran, is_success)))
+        Ok(Some(Ended::Alone(ran)))
     }
 
     /// Time of a run of a command that does nothing, as it counts.
@@ -168,28 +167,23 @@ impl Launcher {
         program: &Program,
         variables: &Variables,
     ) -> Result<bool> {
-        let interrupted = self.interrupt.flag();
-        text.map_or(Ok(true), |text| {
-            self.auxiliary(text, program, variables, interrupted)
-        })
+        self.auxiliary(text, program, variables, self.interrupt.flag())
     }
 
     /// Undoes what a program did, also when the user asked to stop.
     pub fn clean_up(&self, program: &Program) -> Result<()> {
-        let run = |text| self.auxiliary(text, program, &[], &AtomicBool::new(false));
-        program
-            .cleanup
-            .as_deref()
-            .map_or(Ok(()), |text| run(text).map(drop))
+        let (text, never) = (program.cleanup.as_deref(), AtomicBool::new(false));
+        self.auxiliary(text, program, &[], &never).map(drop)
     }
 
     fn auxiliary(
         &self,
-        text: &str,
+        text: Option<&str>,
         program: &Program,
         variables: &Variables,
         interrupted: &AtomicBool,
     ) -> Result<bool> {
+        let Some(text) = text else { return Ok(true) };
         let usual = [String::from("sh")];
         let shell = match &self.shell {
             Some(shell) => Some(shell.as_slice()),

@@ -18,6 +18,7 @@ use crate::exit::{self, Exit, WrongUse, refuse};
 use crate::progress::LiveLine;
 use crate::{output, stored};
 use anyhow::{Context, Result};
+use export::Exports;
 use instrument::ab::{Bench, Block, Budget, Contest, Ending, Rules, Verdict, compare};
 use instrument::quantity::{Nanoseconds, counted};
 use launch::{Launcher, Output};
@@ -26,7 +27,7 @@ use platform::signal::{Interrupt, Signal};
 use programs::Program;
 use record::store::Store;
 use recording::Recording;
-use results::{Compared, Exports, present};
+use results::{Compared, present};
 use runs::{Runs, Summary, Timed};
 
 pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
@@ -61,20 +62,20 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     // The results are written before anything else can fail.
     let written = compared.map_or(Ok(()), |it| exports.write(&programs, it, interrupt));
     let cleaned = clean_up(&launcher, &programs[..state.set_up]);
-    if let Some(ended) = launcher.end_all_leftovers().filter(|_| !common.quiet) {
-        output::say(&format!("oscope: {ended}"));
+    if let Some(ended) = launcher.end_all_leftovers() {
+        output::note(common, &format!("oscope: {ended}"));
     }
     let shown = compared.filter(|_| common.json || !arguments.results.is_silent());
     let shown = shown.map_or(Ok(()), |it| present(it, &programs, &launcher, common));
-    if let Some(number) = compared.and_then(|it| it.number).filter(|_| !common.quiet) {
+    if let Some(number) = compared.and_then(|it| it.number) {
         let store = stored::path(common)?;
-        output::say(&format!("run {number} in {}", store.display()));
+        output::note(common, &format!("run {number} in {}", store.display()));
     }
     exit::first_error([worked, written, shown, cleaned])?;
     Ok(match compared {
         Some(Compared { outcome, .. }) if outcome.ending != Ending::Stopped => {
             let verdicts = outcome.pairs.iter().map(|pair| pair.verdict);
-            verdict(verdicts, arguments.results.fail_on)
+            exit_of(verdicts, arguments.results.fail_on)
         }
         _ => Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt)),
     })
@@ -107,21 +108,21 @@ fn work(
     }
     launcher.starter.keep_leftovers();
     let rules = rules(arguments, programs.len());
-    let Some(pace) = warm_up(launcher, programs, arguments.pace.warmup, &rules)? else {
+    let Some(shortest) = warm_up(launcher, programs, arguments.pace.warmup, &rules)? else {
         return Ok(());
     };
     let begin = |store| Recording::begin(store, programs, seed, arguments.pace.budget);
     let recording = store.map(begin).transpose()?;
     let number = recording.as_ref().map(Recording::number);
-    let way = way(launcher);
+    let start = start_in_words(launcher);
     let time = match programs.len() {
         1 if rules.most_runs.is_none() => {
             format!("{RUNS_OF_ONE} runs or more, {TIME_OF_ONE} or more")
         }
-        _ => announcement(&rules, pace.round_ns()),
+        _ => announcement(&rules, shortest.round_ns()),
     };
     progress.voice.say(&format!(
-        "{}, {way}: {time}",
+        "{}, {start}: {time}",
         counted(programs.len(), "program")
     ));
     let mut bench = Turns {
@@ -129,7 +130,7 @@ fn work(
         programs,
         recording,
         progress,
-        pace_ns: pace.round_ns(),
+        pace_ns: shortest.round_ns(),
         runs: vec![Runs::default(); programs.len()],
         latest: vec![Vec::new(); programs.len()],
         starts_ns: Vec::new(),
@@ -166,14 +167,14 @@ fn work(
     exit::first_error([result, finished])
 }
 
-/// Runs each program `warmup` times: the time that they take. `None` if the user asked to stop.
+/// Runs each program `warmup` times: the shortest time of each. `None` if the user asked to stop.
 fn warm_up(
     launcher: &Launcher,
     programs: &[Program],
     warmup: usize,
     rules: &Rules,
-) -> Result<Option<Pace>> {
-    let mut pace = Pace::default();
+) -> Result<Option<Shortest>> {
+    let mut shortest = Shortest::default();
     for round in 1..=warmup {
         for (index, program) in programs.iter().enumerate() {
             let begin_ns = now_ns();
@@ -184,13 +185,13 @@ fn warm_up(
             {
                 return Ok(None);
             }
-            pace.add(index, (now_ns() - begin_ns) as f64);
+            shortest.add(index, (now_ns() - begin_ns) as f64);
             if round == warmup {
-                pace.check(programs, rules)?;
+                shortest.check(programs, rules)?;
             }
         }
     }
-    Ok(Some(pace))
+    Ok(Some(shortest))
 }
 
 /// A single program is not compared: as with hyperfine, ten runs and three seconds are enough for its time.
@@ -213,7 +214,7 @@ fn rules(arguments: &Ab, programs: usize) -> Rules {
     }
 }
 
-fn way(launcher: &Launcher) -> String {
+fn start_in_words(launcher: &Launcher) -> String {
     match &launcher.shell {
         Some(shell) => format!("run by `{} -c`", shell.join(" ")),
         None => "started directly".to_owned(),
@@ -228,7 +229,7 @@ fn clean_up(launcher: &Launcher, programs: &[Program]) -> Result<()> {
 }
 
 /// The outcome of a comparison with these verdicts.
-fn verdict(mut verdicts: impl Iterator<Item = Verdict>, fail_on: Option<FailOn>) -> Exit {
+fn exit_of(mut verdicts: impl Iterator<Item = Verdict>, fail_on: Option<FailOn>) -> Exit {
     Exit::found_if(verdicts.any(|it| {
         let (is_slower, is_faster) = (it == Verdict::Slower, it == Verdict::Faster);
         is_found(is_slower, is_faster, fail_on)
@@ -237,9 +238,9 @@ fn verdict(mut verdicts: impl Iterator<Item = Verdict>, fail_on: Option<FailOn>)
 
 /// The shortest time of a run of each program so far, with the commands around it, in ns.
 #[derive(Default)]
-struct Pace(Vec<f64>);
+struct Shortest(Vec<f64>);
 
-impl Pace {
+impl Shortest {
     /// Adds a run of a program, in the order of the programs.
     pub fn add(&mut self, program: usize, took_ns: f64) {
         match self.0.get_mut(program) {

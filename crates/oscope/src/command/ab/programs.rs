@@ -252,7 +252,7 @@ pub fn on_one_line(command: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{needs_shell, programs, shell, words};
+    use super::{needs_shell, programs, words};
     use crate::arguments::{Arguments, Command};
     use clap::Parser;
 
@@ -303,37 +303,6 @@ mod tests {
         for option in ["--prepare", "--conclude", "--setup", "--cleanup"] {
             let line = format!("--parameter a=1,2 {option} 'set {{a}}' work");
             assert_eq!(names(&line), ["work", "work (2)"]);
-        }
-    }
-
-    #[test]
-    fn a_preparation_is_for_all_commands_or_each_has_one() {
-        for (line, expected) in [
-            ("-p one -p two x y", [Some("one"), Some("two")]),
-            ("-p one x y", [Some("one"), Some("one")]),
-            ("-p sync -p '' x y", [Some("sync"), None]),
-        ] {
-            let programs = programs(&parsed(line)).unwrap();
-            let prepare = [0, 1].map(|index| programs[index].prepare.as_deref());
-            assert_eq!(prepare, expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn one_command_that_needs_a_shell_gives_all_one() {
-        for (line, expected) in [
-            ("'sleep 1' 'sleep 2'", None),
-            ("'sleep 1' 'sleep 1 | cat'", Some("sh")),
-            ("-N 'sleep 1' 'sleep 1 | cat'", None),
-            (
-                "--shell 'bash --norc' 'sleep 1' 'sleep 2'",
-                Some("bash --norc"),
-            ),
-        ] {
-            let ab = parsed(line);
-            let chosen = shell(&ab, &programs(&ab).unwrap()).unwrap();
-            let chosen = chosen.map(|words| words.join(" "));
-            assert_eq!(chosen.as_deref(), expected, "{line}");
         }
     }
 

@@ -12,7 +12,7 @@ use instrument::definition::{Better, Definition, Isolation, Metric};
 use instrument::plan::Profile;
 use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
-use instrument::runner::{self, Event, Observer};
+use instrument::runner::{self, Closing, Event, Observer};
 use instrument::sample::{Batch, Reading, Sample};
 use platform::clock::now_ns;
 use platform::machine::Machine;
@@ -236,8 +236,10 @@ pub fn close(
     let event = Event::Closed {
         definition,
         point,
-        ending: &runner::Ending::Failed(reason.to_owned()),
-        warnings: &[],
+        closing: &Closing {
+            ending: runner::Ending::Failed(reason.to_owned()),
+            warnings: Vec::new(),
+        },
     };
     observe(recorder, &event)
 }

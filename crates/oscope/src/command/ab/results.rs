@@ -1,26 +1,20 @@
-//! The results of a comparison: the files that the command line names, and the report in words or as JSON.
+//! The report of a comparison, in words or as JSON.
 
-use super::export::{self, Format};
-use super::launch::{Launcher, input, output_files};
+use super::launch::Launcher;
 use super::programs::{Program, on_one_line};
 use super::runs::{COSTS, Runs, Summary, time};
 use super::single;
-use crate::arguments::{Ab, Common, TimeUnit};
-use crate::exit::first_error;
-use crate::target::{Replaces, Target, keep_apart};
+use crate::arguments::{Common, TimeUnit};
 use crate::{output, style};
 use anyhow::Result;
-use files::Watch;
 use instrument::ab::{Ending, Outcome, Pair, Remark, Rules, Verdict};
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::statistics::Interval;
 use instrument::statistics::summary::median;
-use platform::signal::Interrupt;
 use report::document::{Blocks, Piece, Table};
 use report::show::ratio_with_range;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// A comparison with at least one finished block, or one that the user stopped.
 pub struct Compared {
@@ -37,56 +31,6 @@ pub struct Compared {
     pub number: Option<u64>,
     /// The error that ended it, in words.
     pub failure: Option<String>,
-}
-
-/// The files that the command line names for results.
-pub struct Exports(Vec<(Format, Target)>);
-
-impl Exports {
-    /// Checks that the files can be written, each apart from the others and from those of the programs.
-    pub fn new(arguments: &Ab, common: &Common) -> Result<Self> {
-        let results = &arguments.results;
-        let named = [
-            (Format::Json, &results.export_json),
-            (Format::Csv, &results.export_csv),
-            (Format::Markdown, &results.export_markdown),
-            (Format::Asciidoc, &results.export_asciidoc),
-            (Format::Orgmode, &results.export_orgmode),
-        ];
-        let named = named.map(|(format, path)| Some((format, path.as_deref()?)));
-        let named = || named.into_iter().flatten();
-        let of_programs = output_files(&arguments.programs).chain(input(&arguments.programs));
-        let all: Vec<&Path> = of_programs.chain(named().map(|(_, path)| path)).collect();
-        keep_apart(&all, common)?;
-        let replaces = Replaces::with(results.force);
-        let target = |(format, path)| Ok((format, Target::new(path, replaces, common)?));
-        named().map(target).collect::<Result<_>>().map(Self)
-    }
-
-    /// True if one of them goes to standard output.
-    pub fn are_shown(&self) -> bool {
-        self.0.iter().any(|(_, target)| target.is_standard_output())
-    }
-
-    /// Writes each file, also if another cannot be written.
-    pub fn write(
-        &self,
-        programs: &[Program],
-        compared: &Compared,
-        interrupt: Interrupt,
-    ) -> Result<()> {
-        let write = |(format, target): &(Format, Target)| {
-            let contents = export::contents(
-                *format,
-                programs,
-                (&compared.summaries, &compared.runs),
-                &compared.outcome,
-                compared.unit,
-            )?;
-            target.write(&contents, &Watch::stopped_by(interrupt.flag()))
-        };
-        first_error(self.0.iter().map(write).collect::<Vec<_>>())
-    }
 }
 
 /// Prints the report.
@@ -454,17 +398,19 @@ fn remarks(programs: &[Program], compared: &Compared, launcher: &Launcher) -> Ve
             "in runs below {SHORT}, the start of the process is a large part of the time{start}{ratio}"
         ));
     }
-    for (Program { name, .. }, runs) in programs.iter().zip(&compared.runs) {
-        let all_runs = counted(runs.each.len(), "run");
-        if runs.failures > 0 {
-            let ends: Vec<String> = runs.failed_with.values().map(ToString::to_string).collect();
+    let each = programs.iter().zip(summaries).zip(&compared.runs);
+    for ((Program { name, .. }, summary), runs) in each {
+        let all_runs = counted(summary.runs, "run");
+        if summary.failures > 0 {
+            let ends = runs.failed_with();
+            let ends: Vec<String> = ends.values().map(ToString::to_string).collect();
             let apart = runs.medians_by_end().map_or_else(String::new, |medians| {
                 let [failed, others] = medians.map(|ns| time(Some(ns), compared.unit));
                 format!(": their median is {failed}, that of the others {others}")
             });
             all.push(format!(
                 "'{name}' failed in {} of {all_runs}, with {}; they count{apart}",
-                runs.failures,
+                summary.failures,
                 ends.join(", ")
             ));
         }

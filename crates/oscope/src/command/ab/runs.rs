@@ -18,7 +18,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Timed {
     pub ran: Ran,
-    pub is_success: bool,
     /// Its end in monotonic ns.
     pub at_ns: u64,
     /// A smaller peak of the program's memory cannot be seen.
@@ -86,17 +85,16 @@ pub fn measure(launcher: &Launcher, program: &Program, iteration: &str) -> Resul
         }
         let leftovers = launcher.starter.end_leftovers();
         match ended {
-            Ended::Alone(ran, is_success) if !ran.was_stopped => {
+            Ended::Alone(ran) if !ran.was_stopped => {
                 return Ok(Some(Timed {
                     ran,
-                    is_success,
                     at_ns,
                     floor_bytes: launcher.starter.floor_bytes(),
                     leftovers,
                     over_limit,
                 }));
             }
-            Ended::Alone(..) => {}
+            Ended::Alone(_) => {}
             Ended::OverLimit => over_limit += 1,
         }
         if over_limit == MOST_OVER_LIMIT {
@@ -120,10 +118,6 @@ pub struct Run {
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
     pub each: Vec<Run>,
-    /// Number of runs that failed.
-    pub failures: usize,
-    /// The ends of these runs, by their codes.
-    pub failed_with: BTreeMap<i32, Exit>,
     /// Number of further runs that the time limit ended.
     pub over_limit: usize,
     /// The CPU time, faults and context switches of all runs.
@@ -146,11 +140,6 @@ impl Runs {
             peak_bytes: timed.ran.peak_bytes,
             exit: finished.exit,
         });
-        if !timed.is_success {
-            self.failures += 1;
-            self.failed_with
-                .insert(code_of(finished.exit), finished.exit);
-        }
         self.over_limit += timed.over_limit;
         self.usage += finished.usage;
         for (sum, cost) in self.sums.iter_mut().zip(timed.costs()) {
@@ -165,6 +154,17 @@ impl Runs {
     pub fn walls(&self, is_wanted: impl Fn(&Run) -> bool) -> Vec<f64> {
         let wanted = self.each.iter().filter(|run| is_wanted(run));
         wanted.map(|run| run.wall_ns as f64).collect()
+    }
+
+    /// The runs that failed.
+    fn failed(&self) -> impl Iterator<Item = &Run> {
+        self.each.iter().filter(|run| !run.exit.is_success())
+    }
+
+    /// The ends of the runs that failed, by their codes.
+    pub fn failed_with(&self) -> BTreeMap<i32, Exit> {
+        let ends = self.failed().map(|run| (code_of(run.exit), run.exit));
+        ends.collect()
     }
 
     /// Median of the runs that failed, and of the others, if there are both.
@@ -223,7 +223,7 @@ impl Summary {
         let mean_of = |sum: u64| (!walls.is_empty()).then(|| sum as f64 / walls.len() as f64);
         Self {
             runs: runs.each.len(),
-            failures: runs.failures,
+            failures: runs.failed().count(),
             over_limit: runs.over_limit,
             median_ns: median(&walls),
             mean_ns: mean(&walls),
@@ -289,7 +289,6 @@ mod tests {
                 stderr: String::new(),
                 was_stopped: false,
             },
-            is_success: exit.is_success(),
             at_ns: 0,
             floor_bytes: 10,
             leftovers: 1,
@@ -308,11 +307,11 @@ mod tests {
         for (code, peak_bytes) in [(9, 30), (9, 30), (2, 20)] {
             runs.add(&timed(Exit::Code(code), peak_bytes));
         }
-        assert_eq!((runs.each.len(), runs.failures), (4, 3));
+        assert_eq!((runs.each.len(), runs.failed().count()), (4, 3));
         assert_eq!(runs.peak_bytes, Some(30));
         let usage = runs.usage;
         assert_eq!((usage.user_ns, usage.system_ns, runs.leftovers), (8, 4, 4));
-        let ends: Vec<Exit> = runs.failed_with.into_values().collect();
+        let ends: Vec<Exit> = runs.failed_with().into_values().collect();
         assert_eq!(ends, [Exit::Code(2), Exit::Code(9)]);
     }
 }

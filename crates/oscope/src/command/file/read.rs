@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use choice::Choice as _;
 use files::cache::{make_cold, make_warm, resident_share};
 use files::choose::{Choice, Wishes, good_block_bytes, sum_fastest};
-use files::grow::{Prefix, Search, find_size, find_size_growing};
+use files::grow::{Search, find_size, find_size_growing};
 use files::pass::PassOptions;
 use files::sum::Sum;
 use files::{Source, Timed, Watch, pass, timed};
@@ -92,11 +92,7 @@ pub fn size_for(arguments: &Size, common: &Common, interrupt: Interrupt) -> Resu
         block_bytes: block_bytes(arguments.block_size),
         wanted_ns: (arguments.time.from.0 as u64, arguments.time.to.0 as u64),
     };
-    let tell = |prefix: &Prefix| {
-        if !common.quiet {
-            output::say(&step(prefix));
-        }
-    };
+    let report = |prefix: &Timed<u64>| output::note(common, &step(prefix));
     let found = while_doing(&watch, None, common, || {
         if arguments.grow {
             let limit = room_for(&arguments.path)?;
@@ -105,11 +101,11 @@ pub fn size_for(arguments: &Size, common: &Common, interrupt: Interrupt) -> Resu
                 limit,
                 &search,
                 &watch,
-                tell,
+                report,
             )?)
         } else {
             let source = Source::open(&arguments.path)?;
-            Ok(find_size(&source, &search, &watch, tell)?)
+            Ok(find_size(&source, &search, &watch, report)?)
         }
     })?;
     let Some(found) = found else {
@@ -125,21 +121,21 @@ pub fn size_for(arguments: &Size, common: &Common, interrupt: Interrupt) -> Resu
         );
     };
     Facts::default()
-        .line("size", blocks(found.bytes, arguments.block_size.0))
+        .line("size", blocks(found.value, arguments.block_size.0))
         .field("block_bytes", arguments.block_size.0)
-        .field("blocks", found.blocks)
-        .timed(found.bytes, found.wall_ns, found.cpu_ns)
+        .field("blocks", found.value.div_ceil(arguments.block_size.0))
+        .timed(found.value, found.wall_ns, found.cpu_ns)
         .show(common)?;
     Ok(Exit::Done)
 }
 
-fn step(prefix: &Prefix) -> String {
+fn step(prefix: &Timed<u64>) -> String {
     let wall_ns = prefix.wall_ns as f64;
     format!(
         "{:.4}: {:.4}, {:.4}",
-        Bytes(prefix.bytes),
+        Bytes(prefix.value),
         Nanoseconds(wall_ns),
-        speed(prefix.bytes, wall_ns)
+        speed(prefix.value, wall_ns)
     )
 }
 
@@ -165,9 +161,7 @@ pub fn sum_files(arguments: &SumArguments, common: &Common, interrupt: Interrupt
         }
         let (sum, _) = &timed.value;
         // Before the sum, so that the sum is the last line on the terminal.
-        if !common.quiet {
-            output::say(&explain(path, &timed));
-        }
+        output::note(common, &explain(path, &timed));
         let name = escaped(path);
         output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))?;
         Ok(None)
@@ -203,7 +197,7 @@ fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
         options.method.name(),
         counted(options.threads, "thread"),
         Bytes(options.block_bytes as u64),
-        choice.reason.words()
+        choice.reason
     )
 }
 
@@ -220,37 +214,26 @@ fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
         .field("method", choice.options.method.name())
         .field("block_bytes", choice.options.block_bytes)
         .field("threads", choice.options.threads)
-        .field("reason", choice.reason.words())
+        .field("reason", choice.reason)
         .into_json()
 }
 
-/// An unambiguous name of the file on one line: backslashes, control characters and invalid UTF-8
-/// are escaped, as in `ls --escape`.
+/// An unambiguous name of the file on one line: backslashes, control characters and invalid UTF-8 are escaped, as a
+/// shell reads them in `$'…'`.
 pub fn escaped(path: &Path) -> String {
     let mut shown = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {
-            match character {
-                '\\' => shown += r"\\",
-                '\n' => shown += r"\n",
-                control if control.is_control() => {
-                    let mut bytes = [0; 4];
-                    octal(control.encode_utf8(&mut bytes).as_bytes(), &mut shown);
-                }
-                other => shown.push(other),
+            if character == '\\' || character.is_control() {
+                let bytes = character.to_string().into_bytes();
+                shown += &bytes.escape_ascii().to_string();
+            } else {
+                shown.push(character);
             }
         }
-        octal(chunk.invalid(), &mut shown);
+        shown += &chunk.invalid().escape_ascii().to_string();
     }
     shown
-}
-
-fn octal(bytes: &[u8], shown: &mut String) {
-    for byte in bytes {
-        shown.push('\\');
-        let digits = [6, 3, 0].map(|shift| (byte >> shift) & 7);
-        shown.extend(digits.map(|digit| char::from(b'0' + digit)));
-    }
 }
 
 #[cfg(test)]
@@ -264,8 +247,8 @@ mod tests {
     fn a_name_is_one_line_and_means_no_other() {
         let shown = |bytes: &[u8]| escaped(Path::new(OsStr::from_bytes(bytes)));
         assert_eq!(shown("Größe 1".as_bytes()), "Größe 1");
-        assert_eq!(shown(b"a\nb\tc\\n"), r"a\nb\011c\\n");
-        assert_eq!(shown(b"odd \xff\xc3"), r"odd \377\303");
-        assert_eq!(shown("\u{85}".as_bytes()), r"\302\205");
+        assert_eq!(shown(b"a\nb\tc\\n"), r"a\nb\tc\\n");
+        assert_eq!(shown(b"odd \xff\xc3"), r"odd \xff\xc3");
+        assert_eq!(shown("\u{85}".as_bytes()), r"\xc2\x85");
     }
 }

@@ -8,10 +8,11 @@ use crate::exit::{Exit, WrongUse, refuse};
 use crate::output;
 use anyhow::Result;
 use choice::Choice;
-use files::copy::{Against, Copied, CopyMethod, CopyOptions, against_dd, ensure_comparable};
+use files::copy::{Copied, CopyMethod, CopyOptions, against_dd, ensure_comparable};
 use files::write::WriteOptions;
 use files::{Source, Timed, Watch, copy, names_standard_output, timed};
 use instrument::quantity::{Bytes, Nanoseconds, Unit};
+use instrument::statistics::summary::quantile;
 use platform::file::OpenMode;
 use platform::signal::Interrupt;
 use std::collections::BTreeMap;
@@ -200,22 +201,25 @@ fn target(source: &Path, target: &Path) -> Result<PathBuf, WrongUse> {
     Ok(target.join(source.file_name().unwrap_or_default()))
 }
 
-fn compared(facts: Facts, against: &Against) -> Facts {
-    let ratio = |value: f64| Unit::Ratio.show(value, 3);
-    let (least, middle, most) = against.ratios();
+/// Adds the wall times of the rounds by this program and by dd.
+fn compared(facts: Facts, rounds: &[(f64, f64)]) -> Facts {
+    let at = |share: f64, of: fn(&(f64, f64)) -> f64| {
+        let values: Vec<f64> = rounds.iter().map(of).collect();
+        quantile(&values, share).unwrap_or_default()
+    };
+    let ratio = |share| Unit::Ratio.show(at(share, |(ours_ns, dd_ns)| dd_ns / ours_ns), 3);
     let text = format!(
         "dd takes {} the time of this method, from {} to {} in {} rounds in turn; {:.4} against {:.4}",
-        ratio(middle),
-        ratio(least),
-        ratio(most),
-        against.rounds.len(),
-        Nanoseconds(against.median_dd_ns()),
-        Nanoseconds(against.median_ours_ns()),
+        ratio(0.5),
+        ratio(0.0),
+        ratio(1.0),
+        rounds.len(),
+        Nanoseconds(at(0.5, |(_, dd_ns)| *dd_ns)),
+        Nanoseconds(at(0.5, |(ours_ns, _)| *ours_ns)),
     );
-    let rounds: Vec<_> = against
-        .rounds
+    let rounds = rounds
         .iter()
-        .map(|(ours_ns, dd_ns)| serde_json::json!({ "oscope_ns": ours_ns, "dd_ns": dd_ns }))
-        .collect();
+        .map(|(ours_ns, dd_ns)| serde_json::json!({ "oscope_ns": ours_ns, "dd_ns": dd_ns }));
+    let rounds: Vec<_> = rounds.collect();
     facts.line("against dd", text).field("against_dd", rounds)
 }

@@ -52,7 +52,7 @@ pub fn show(
     let text = style::text(common, || fleet::json(judged), || view::fleet(judged))?;
     publish(
         page,
-        || Ok(page::paint(&view::fleet(judged), None)?),
+        || page::paint(&view::fleet(judged), None),
         &text,
         common,
     )?;

@@ -22,7 +22,7 @@ pub const FIRST: u32 = 0;
 /// Time for answers that are there to arrive.
 pub const ARRIVAL: Duration = Duration::from_secs(10);
 /// A waiting process looks for a request to stop at this interval.
-const LOOK: Duration = Duration::from_millis(500);
+const STOP_CHECK: Duration = Duration::from_millis(500);
 /// A process that has not published something yet is asked again after this. All but the first one, which
 /// publishes little, are asked less often later: each answer carries all that a process has published.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
@@ -179,9 +179,9 @@ impl<'a, A> Member<'a, A> {
     fn receive(&self, receiver: &Receiver<Published>, deadline: Instant) -> Option<Published> {
         while !self.interrupt.is_set() {
             let left = deadline.saturating_duration_since(Instant::now());
-            match receiver.recv_timeout(left.min(LOOK)) {
+            match receiver.recv_timeout(left.min(STOP_CHECK)) {
                 Ok(published) => return Some(published),
-                Err(RecvTimeoutError::Timeout) if left > LOOK => {}
+                Err(RecvTimeoutError::Timeout) if left > STOP_CHECK => {}
                 Err(_) => return None,
             }
         }

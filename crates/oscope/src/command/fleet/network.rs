@@ -90,9 +90,7 @@ fn follow(member: &Member<'_, Arguments>) -> Result<Exit> {
 fn lead(member: &Member<'_, Arguments>, own: Present, page: Option<&Target>) -> Result<Exit> {
     let (schedule, missing) = schedule(member, own)?;
     member.publish(SCHEDULE, &schedule)?;
-    if !member.common.quiet {
-        output::say(&schedule.sentence());
-    }
+    output::note(member.common, &schedule.sentence());
     let asked = measure(member, &schedule);
     let gathered = gather(member, &schedule, asked, missing);
     // Whatever went wrong, the others may leave.
@@ -161,34 +159,30 @@ fn gather(
     let others = schedule.ranks().into_iter().filter(|rank| *rank != FIRST);
     let others: Vec<u32> = others.collect();
     let deadline = Instant::now() + duration(member.arguments.wait).max(ARRIVAL);
-    let mut heard = member.hear(MEASURED, &others, deadline)?;
-    let mut take = |asked: Vec<Asked>| {
-        for it in asked
-            .into_iter()
-            .filter(|it| schedule.has(it.asks, it.answers))
-        {
-            match it.found {
-                Ok(mut measured) => {
-                    for reason in &mut measured.failures {
-                        *reason = harmless(reason);
-                    }
-                    gathering.add(it.asks, it.answers, &measured);
-                }
-                Err(reason) => gathering.fail_link(it.asks, it.answers, harmless(&reason)),
-            }
-        }
-    };
-    take(own);
-    let mut silent = Vec::new();
+    let mut heard = member.hear::<Vec<Asked>>(MEASURED, &others, deadline)?;
+    let mut all = own;
     for rank in others {
-        match heard.remove(&rank) {
-            Some(Ok(asked)) => take(asked),
-            Some(Err(error)) => silent.push((rank, words(&error))),
-            None => silent.push((rank, "gave no measurements in time".into())),
-        }
-    }
-    for (rank, reason) in silent {
+        let reason = match heard.remove(&rank) {
+            Some(Ok(asked)) => {
+                all.extend(asked);
+                continue;
+            }
+            Some(Err(error)) => words(&error),
+            None => "gave no measurements in time".into(),
+        };
         gathering.fail_node(format!("{}: {}.", member.name(rank), harmless(&reason)));
+    }
+    all.retain(|it| schedule.has(it.asks, it.answers));
+    for it in all {
+        match it.found {
+            Ok(mut measured) => {
+                for reason in &mut measured.failures {
+                    *reason = harmless(reason);
+                }
+                gathering.add(it.asks, it.answers, &measured);
+            }
+            Err(reason) => gathering.fail_link(it.asks, it.answers, harmless(&reason)),
+        }
     }
     if member.is_apart.get() {
         gathering.remark(
@@ -204,7 +198,7 @@ pub(super) fn show(judged: &Network, page: Option<&Target>, common: &Common) -> 
     let text = style::text(common, || json(judged), || view::network(judged))?;
     publish(
         page,
-        || Ok(page::paint(&view::network(judged), None)?),
+        || page::paint(&view::network(judged), None),
         &text,
         common,
     )?;

@@ -100,9 +100,8 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
     let gathered = gather(member, &round);
     let judged = gathered.and_then(|runs| judge(member, runs));
     // Whatever went wrong, the others may leave.
-    let next = judged.as_ref().map(|(.., again)| again.as_ref());
-    let next = next.ok().flatten().map(|again| again.next.clone());
-    let published = member.publish(MEASURED, &next.unwrap_or_default());
+    let again = judged.as_ref().ok().and_then(|(.., again)| again.as_ref());
+    let published = member.publish(MEASURED, &again.map(Again::next).unwrap_or_default());
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
     }
@@ -114,10 +113,8 @@ fn lead(member: &Member<'_>) -> Result<Exit> {
     if let Some(signal) = member.interrupt.signal() {
         return Ok(Exit::Stopped(signal));
     }
-    if !member.common.quiet {
-        let output = member.arguments.output.display();
-        output::say(&format!("runs: {output}"));
-    }
+    let output = member.arguments.output.display();
+    output::note(member.common, &format!("runs: {output}"));
     judge::show(&fleet, are_whole, page.as_ref(), member.common)
 }
 
@@ -204,14 +201,8 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Fleet, bool, Option<Aga
         }
     };
     nodes.retain(|_, node| request.nodes().any(|name| name == node));
-    if !member.common.quiet {
-        output::say(&request.sentence);
-    }
+    output::note(member.common, &request.sentence);
     let again = Again {
-        next: Next {
-            ranks: nodes.keys().copied().collect(),
-            experiments: request.experiments.clone(),
-        },
         request,
         nodes,
         runs: kept,
@@ -222,7 +213,6 @@ fn judge(member: &Member<'_>, measured: Runs) -> Result<(Fleet, bool, Option<Aga
 /// A second measurement to be made.
 struct Again {
     request: Request,
-    next: Next,
     /// The nodes of the processes that take part.
     nodes: BTreeMap<u32, String>,
     /// The first runs.
@@ -230,9 +220,17 @@ struct Again {
 }
 
 impl Again {
+    /// What the processes that take part are asked for.
+    fn next(&self) -> Next {
+        Next {
+            ranks: self.nodes.keys().copied().collect(),
+            experiments: self.request.experiments.clone(),
+        }
+    }
+
     /// Measures again, and names what both measurements show.
     fn measure(self, member: &Member<'_>, first: &Fleet, are_whole: bool) -> Result<(Fleet, bool)> {
-        let round = second_round(self.next);
+        let round = second_round(self.next());
         let measured = gather(member, &round);
         member.publish(AGAIN, &Next::default())?;
         let measured = measured?;

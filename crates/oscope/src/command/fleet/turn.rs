@@ -63,7 +63,8 @@ fn measure(
     };
     let mut tags = vec![(HOST.to_owned(), host)];
     if let Some(part) = part {
-        part.keep()?;
+        // This process, and those that it starts, stay there.
+        pin_to(&part.cpus)?;
         tags.push((PART.to_owned(), part.name.clone()));
     }
     tags.extend(switch().map(|switch| (SWITCH.to_owned(), switch)));
@@ -183,16 +184,6 @@ fn part(per: Per, rank: u16) -> Result<Option<Part>> {
         );
     }
     Ok(Some(parts.swap_remove(rank.into())))
-}
-
-impl Part {
-    /// Keeps this process, and those that it starts, on the part.
-    ///
-    /// # Errors
-    /// If the system refuses.
-    pub fn keep(&self) -> Result<()> {
-        Ok(pin_to(&self.cpus)?)
-    }
 }
 
 /// The switches above this node, the outermost first, if Slurm's plug-in of the topology knows them.

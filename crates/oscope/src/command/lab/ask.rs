@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Time between two checks of the stop flag while a question waits.
-const LOOK: Duration = Duration::from_millis(50);
+const STOP_CHECK: Duration = Duration::from_millis(50);
 /// Key of the student's name in answers.
 const STUDENT: &str = "student";
 
@@ -62,7 +62,7 @@ impl Terminal {
             if let Some(signal) = self.interrupt.signal() {
                 return Err(Unanswered::Stopped(signal));
             }
-            match self.lines.recv_timeout(LOOK) {
+            match self.lines.recv_timeout(STOP_CHECK) {
                 Ok(Ok(line)) => return Ok(line.trim().to_owned()),
                 Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(Unanswered::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -133,8 +133,8 @@ pub fn compared(answer: &Answered) -> String {
     let mut text = format!(
         "\n{}\n   predicted  {}\n   measured   {}\n              {}",
         answer.asks,
-        answer.predicted(),
-        answer.found(),
+        answer.prediction.show(answer.unit),
+        answer.measured.show(),
         answer.verdict()
     );
     for reported in &answer.reported {

@@ -20,7 +20,7 @@ pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
     let text = if common.json || is("json") {
         output::json(&class)?
     } else if is("html") || is("htm") {
-        page::paint(&view::class(&class), None)?
+        page::paint(&view::class(&class), None)
     } else {
         markdown::paint(&view::class(&class), 1)
     };

@@ -6,7 +6,6 @@ use crate::command::run;
 use crate::exit::{Exit, WrongUse, refuse};
 use crate::{output, stored};
 use anyhow::Result;
-use instrument::results::Results;
 use record::Run;
 use report::lab::{Lab, Step};
 
@@ -93,15 +92,6 @@ fn command(lab: &'static Lab, step: &Step, arguments: &Start) -> Result<RunArgum
     Ok(run)
 }
 
-/// The results of all runs, the first run first.
-pub fn results(runs: &[Run]) -> Vec<Results<'_>> {
-    let records = runs.iter().flat_map(|run| {
-        let records = run.experiments.iter();
-        records.map(|record| record.results(&run.machine))
-    });
-    records.collect()
-}
-
 /// Prints the command that continues after a stop: the measurements are stored.
 pub fn say_how_to_continue(lab: &'static Lab, runs: &[Run]) {
     /// Characters of an id that no other one has.
@@ -135,7 +125,7 @@ mod tests {
         let setting = Setting {
             available_bytes: 16 << 30,
             free_bytes: 64 << 30,
-            ..setting::plain(Path::new("."), Profile::Quick)
+            ..setting::here(Path::new("."), Profile::Quick, false)
         };
         for lab in labs() {
             let words = ["oscope", "lab", "start", &lab.name];
@@ -159,7 +149,10 @@ mod tests {
                 let mut points = of_experiment.flat_map(|(_, points)| points);
                 let is_at = |point: &Point| {
                     let mut levels = query.levels.iter();
-                    levels.all(|(axis, level)| point.get(axis) == Some(level))
+                    levels.all(|(axis, named)| {
+                        let level = point.get(axis);
+                        level.is_some_and(|level| experiments::is_named(named, level))
+                    })
                 };
                 assert!(points.any(is_at), "{}: {query:?}", lab.name);
             }

@@ -81,9 +81,8 @@ fn done(
         return Ok(measured.exit);
     }
     let student = student(name, &measured);
-    let results = measure::results(&measured.here);
-    let first = measured.first.as_ref().map(std::slice::from_ref);
-    let first = first.map(measure::results);
+    let results: Vec<_> = measured.here.iter().flat_map(Run::results).collect();
+    let first = measured.first.as_ref().map(Run::results);
     let sides = Sides::new(&results, first.as_deref());
     let hand_in = HandIn::new(lab, answers, &sides, student.clone());
     match terminal {
@@ -103,10 +102,7 @@ fn done(
     let hand_in = HandIn::new(lab, answers, &sides, student);
     let written = files.write(&hand_in, &results, common);
     let shown = if common.json {
-        hand_in
-            .to_json()
-            .map_err(Into::into)
-            .and_then(|text| output::show(&text))
+        output::show_json(&hand_in)
     } else {
         Ok(())
     };

@@ -67,14 +67,12 @@ impl Files {
         let document = view::hand_in(hand_in, named.collect());
         let texts = [
             (&self.markdown, Ok(markdown::paint(&document, 1))),
-            (&self.page, page::paint(&document, None).map_err(Into::into)),
-            (&self.document, hand_in.to_json().map_err(Into::into)),
+            (&self.page, Ok(page::paint(&document, None))),
+            (&self.document, output::json(hand_in)),
         ];
         let texts = texts.into_iter().map(|(target, text)| {
             write(target, text)?;
-            if !common.quiet {
-                output::say(&format!("hand-in: {}", target.path().display()));
-            }
+            output::note(common, &format!("hand-in: {}", target.path().display()));
             Ok(())
         });
         let student = &hand_in.student;

@@ -6,8 +6,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, ptr};
 
+use rustix::process::getpid;
+use rustix::thread::gettid;
+
 use super::{check, check_errno, failed};
 use crate::error::{Error, Result};
+use crate::linux::signal::{action_of, set_action};
 
 /// Asks the kernel for the process id. On Linux that is the cheapest system call; it goes through
 /// `syscall(2)`, so that no library can return a cached value. On Windows it is
@@ -174,23 +178,20 @@ pub struct SignalProbe {
 impl SignalProbe {
     /// Installs the handler.
     pub fn new() -> Result<Self> {
-        // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
-        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        action.sa_sigaction = count as *const () as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART;
-        let mut before = MaybeUninit::uninit();
-        // SAFETY: the handler has the right type for an action without SA_SIGINFO and only adds to
-        // an atomic; `before` has room for the old action.
-        let outcome = unsafe { libc::sigaction(SIGNAL, &raw const action, before.as_mut_ptr()) };
-        check(outcome, "install a handler of a signal")?;
+        let install = || -> io::Result<_> {
+            let before = action_of(SIGNAL)?;
+            let handler = count as *const () as libc::sighandler_t;
+            // SAFETY: the handler has the right type for an action without SA_SIGINFO and only adds to
+            // an atomic.
+            unsafe { set_action(SIGNAL, handler, libc::SA_RESTART) }?;
+            Ok([before, action_of(SIGNAL)?])
+        };
+        let [before, action] = install().map_err(Error::os("install a handler of a signal"))?;
         Ok(Self {
             action,
-            // SAFETY: the call succeeded, so all of it was written.
-            before: unsafe { before.assume_init() },
-            // SAFETY: these take no arguments and cannot fail.
-            process: unsafe { libc::getpid() },
-            // SAFETY: as above.
-            thread: unsafe { libc::gettid() },
+            before,
+            process: getpid().as_raw_nonzero().get(),
+            thread: gettid().as_raw_nonzero().get(),
             not_send: PhantomData,
         })
     }

@@ -143,8 +143,6 @@ fn with_path(path: &Path, call: impl Fn(*const libc::c_char) -> libc::c_int) -> 
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

@@ -5,8 +5,7 @@ use super::*;
 use crate::block_io::{read_at, write_at};
 use crate::error::available;
 use crate::file::{
-    ResidencyMethod, create, create_new, create_new_like, open_input, open_read, open_read_write,
-    open_write, residency,
+    create, create_new, create_new_like, open_input, open_read, open_write, residency,
 };
 use crate::memory::{Mapping, PageSize};
 use crate::storage::Storage;
@@ -42,11 +41,7 @@ fn what_was_read_is_resident_and_what_was_evicted_is_not() {
 
     file.seek(SeekFrom::Start(0)).unwrap();
     file.read_exact(&mut vec![0; LEN]).unwrap();
-    let warm = residency(&file).unwrap();
-    assert_eq!(warm.resident_bytes, LEN as u64);
-    if warm.method == ResidencyMethod::Cachestat {
-        assert_eq!(warm.dirty_bytes, Some(0));
-    }
+    assert_eq!(residency(&file).unwrap().resident_bytes, LEN as u64);
 }
 
 #[test]
@@ -100,29 +95,11 @@ fn synchronous_modes_reach_the_descriptor() {
         (OpenMode::Synchronous, libc::O_SYNC),
         (OpenMode::DataSynchronous, libc::O_DSYNC),
     ] {
-        let mut file = open_write(&path, mode).unwrap();
+        let file = open_write(&path, mode).unwrap();
         // The flags of rustix do not distinguish the two.
         let flags = rustix::fs::fcntl_getfl(&file).unwrap().bits().cast_signed();
         assert_eq!(flags & libc::O_SYNC, flag);
-        file.write_all(b"x").unwrap();
     }
-    let mut file = open_read_write(&path, OpenMode::Plain).unwrap();
-    let mut text = String::new();
-    file.read_to_string(&mut text).unwrap();
-    assert_eq!(text, "xbc");
-}
-
-#[test]
-fn a_new_file_never_replaces_one() {
-    let dir = dir();
-    let path = dir.path().join("file");
-    fs::write(&path, b"abc").unwrap();
-    let error = create_new(&path, OpenMode::Plain).unwrap_err();
-    assert!(error.to_string().contains("file"), "{error}");
-    assert_eq!(fs::read(&path).unwrap(), b"abc");
-    create(&path, OpenMode::Plain).unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"");
-    open_read(&dir.path().join("none"), OpenMode::Plain).unwrap_err();
 }
 
 #[test]
@@ -201,12 +178,16 @@ fn a_file_is_allocated_by_the_descriptor_that_has_it_open() {
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
 }
 
+fn make_pipe(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
 #[test]
 fn only_a_pipe_that_was_opened_without_waiting_stays_so() {
     let dir = dir();
     let (pipe, file) = (dir.path().join("pipe"), dir.path().join("file"));
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.unwrap().success());
+    make_pipe(&pipe);
     create_new(&file, OpenMode::Plain).unwrap();
     let waits = |path: &Path| {
         let (opened, _) = open_without_waiting(path).unwrap();
@@ -227,8 +208,7 @@ fn only_a_pipe_that_was_opened_without_waiting_stays_so() {
 fn a_pipe_without_a_writer_is_an_empty_input() {
     let dir = dir();
     let pipe = dir.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.unwrap().success());
+    make_pipe(&pipe);
     let mut read = Vec::new();
     let mut input = open_input(&pipe).unwrap();
     io::Read::read_to_end(&mut input, &mut read).unwrap();

@@ -231,8 +231,6 @@ fn block_bytes(order: u32) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]

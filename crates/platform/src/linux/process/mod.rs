@@ -7,6 +7,8 @@ use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{io, ptr};
@@ -25,27 +27,11 @@ use crate::process::{Exit, Finished};
 pub use program::Starter;
 pub(crate) use worker::RawWorker;
 
-/// The name of a signal that may kill a worker.
-pub(crate) fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        libc::SIGHUP => "SIGHUP",
-        libc::SIGINT => "SIGINT",
-        libc::SIGQUIT => "SIGQUIT",
-        libc::SIGILL => "SIGILL",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGPIPE => "SIGPIPE",
-        libc::SIGALRM => "SIGALRM",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGSYS => "SIGSYS",
-        libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
-        _ => return None,
-    })
+/// The name of a signal, as the standard library shows it: "signal: 9 (SIGKILL)".
+pub(crate) fn signal_name(signal: i32) -> Option<String> {
+    let shown = ExitStatus::from_raw(signal).to_string();
+    let (_, name) = shown.split_once(" (")?;
+    Some(name.split_once(')')?.0.to_owned())
 }
 
 /// No exit shows that an event of the console also reached this process.
@@ -201,22 +187,6 @@ impl Leftovers {
             helper,
             kept: RefCell::default(),
         }
-    }
-
-    fn keep(&self) {
-        self.kept.borrow_mut().extend(self.running());
-    }
-
-    fn end(&self) -> usize {
-        let kept = self.kept.borrow();
-        end(|| {
-            let running = self.running();
-            running.filter(|child| !kept.contains(child)).collect()
-        })
-    }
-
-    fn end_all(&self) -> usize {
-        end(|| self.running().collect())
     }
 
     /// Those that have not exited. Waits for the others. None if the system does not list children.

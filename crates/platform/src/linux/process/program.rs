@@ -3,8 +3,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -17,7 +16,7 @@ use rustix::process::{
 };
 
 use super::starter::{Helper, Started};
-use super::{Leftovers, Terminal, die_with, put_in_foreground, take, wait4};
+use super::{Leftovers, Terminal, die_with, end, put_in_foreground, take, wait4};
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::stop::{Starting, pauses, stop_here};
 use crate::linux::usage::{moved_bytes, peak_bytes};
@@ -32,9 +31,9 @@ const POLL_INTERVAL_NS: u64 = 100_000_000;
 const BLIND_POLL_INTERVAL_NS: u64 = 200_000;
 /// Time after which a program that something stopped counts as stopped for good.
 const LONGEST_STOP_NS: u64 = 1_000_000_000;
-/// Bytes of the variables for a program for which the smallest peak of memory is known.
+/// [`Starter::floor_bytes`] holds for programs with at most this many bytes of environment variables.
 const LARGEST_VARIABLES: usize = 8 << 10;
-/// A program that is stopped more often, for the terminal's sake, does not want the terminal.
+/// A program that is stopped more often than this for using the terminal, although it was lent, is given up.
 const MOST_LOANS: usize = 20;
 /// The kernel sums the memory of a process over its processors, and lags behind by about as much.
 const KERNEL_ERROR_BYTES: u64 = 2 << 20;
@@ -84,11 +83,7 @@ impl Starter {
         let request = Program {
             words: &["/".into()],
             environment: &[("OSCOPE_LARGEST", "x".repeat(LARGEST_VARIABLES))],
-            directory: None,
-            limit: None,
-            stdin: None,
-            stdout: Output::Null,
-            stderr: Output::Null,
+            ..Program::default()
         };
         let _ = starter.run(&request, &AtomicBool::new(false));
         let helper = starter.helper.as_ref();
@@ -109,18 +104,23 @@ impl Starter {
 
     /// Lets processes that programs have left behind so far run until the starter is dropped.
     pub fn keep_leftovers(&self) {
-        self.leftovers.keep();
+        let running = self.leftovers.running();
+        self.leftovers.kept.borrow_mut().extend(running);
     }
 
     /// Ends the other processes that programs have left behind: by SIGTERM, and soon after by
     /// SIGKILL. Returns their number. 0 on Windows, where they are left alone.
     pub fn end_leftovers(&self) -> usize {
-        self.leftovers.end()
+        let kept = self.leftovers.kept.borrow();
+        end(|| {
+            let running = self.leftovers.running();
+            running.filter(|child| !kept.contains(child)).collect()
+        })
     }
 
     /// As [`Starter::end_leftovers`], also for those that were kept.
     pub fn end_all_leftovers(&self) -> usize {
-        self.leftovers.end_all()
+        end(|| self.leftovers.running().collect())
     }
 
     /// Runs a program to its end. `None` if `interrupted` became true: the program and the rest of
@@ -158,7 +158,7 @@ impl Starter {
             was_stopped: false,
             loans: 0,
             stopped_since_ns: None,
-            over_ns: (program.limit)
+            deadline_ns: (program.limit)
                 .map(|limit| started.start_ns.saturating_add(limit.as_nanos() as u64)),
             pauses_before,
         };
@@ -246,20 +246,8 @@ fn start_here(
     terminal: Option<BorrowedFd<'_>>,
 ) -> io::Result<Started> {
     let [stdin, stdout, stderr] = files.map(|file| file.try_clone_to_owned().map(Stdio::from));
-    let (name, arguments) = program
-        .words
-        .split_first()
-        .ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command = Command::new(name);
+    let mut command = program.command()?;
     command
-        .args(arguments)
-        .envs(
-            program
-                .environment
-                .iter()
-                .map(|(name, value)| (name, value)),
-        )
-        .current_dir(program.directory.unwrap_or(Path::new(".")))
         .stdin(stdin?)
         .stdout(stdout?)
         .stderr(stderr?)
@@ -304,14 +292,14 @@ struct Running {
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
     tail: Tail,
-    /// Lent to it.
+    /// The terminal, while it is lent to the program.
     terminal: Option<Terminal>,
     was_stopped: bool,
     /// Number of times that the terminal was lent while it ran.
     loans: usize,
     stopped_since_ns: Option<u64>,
     /// The time at which it reaches its limit.
-    over_ns: Option<u64>,
+    deadline_ns: Option<u64>,
     /// Number of pauses of this process before it began.
     pauses_before: u64,
 }
@@ -333,7 +321,7 @@ impl Running {
                 .pidfd
                 .as_ref()
                 .map_or(BLIND_POLL_INTERVAL_NS, |_| POLL_INTERVAL_NS);
-            let rest_ns = self.over_ns.map(|over_ns| over_ns.saturating_sub(now_ns()));
+            let rest_ns = self.deadline_ns.map(|at_ns| at_ns.saturating_sub(now_ns()));
             let interval_ns = rest_ns.map_or(interval_ns, |rest_ns| interval_ns.min(rest_ns));
             match poll(&mut fds, Some(&timespec(interval_ns))) {
                 Ok(_) | Err(Errno::INTR) => {}
@@ -351,18 +339,18 @@ impl Running {
                     return Err(ProgramError::Limit);
                 }
                 // Its time means nothing, and it is repeated.
-                self.over_ns = None;
+                self.deadline_ns = None;
             }
             self.drain()?;
             match look(self.pid)?.and_then(|status| status.stopping_signal()) {
-                Some(signal) => self.attend_stop(signal)?,
+                Some(signal) => self.handle_stop(signal)?,
                 None => self.stopped_since_ns = None,
             }
         }
     }
 
     /// Continues a program that `signal` has stopped, if that is for this process to do.
-    fn attend_stop(&mut self, signal: i32) -> Result<(), ProgramError> {
+    fn handle_stop(&mut self, signal: i32) -> Result<(), ProgramError> {
         match signal {
             libc::SIGTTIN | libc::SIGTTOU => {
                 self.loans += 1;
@@ -421,7 +409,7 @@ impl Running {
 /// The state of a child that has exited or is stopped. It stays as it is: one that has exited is a
 /// zombie.
 fn look(pid: Pid) -> io::Result<Option<WaitIdStatus>> {
-    // Without the first, it is an error if the child is a zombie.
+    // Without EXITED, the call fails if the child is a zombie.
     let wanted = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
     let now = WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     match waitid(WaitId::Pid(pid), wanted | now) {

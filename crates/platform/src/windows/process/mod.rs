@@ -36,7 +36,7 @@ use crate::usage::Usage;
 pub(crate) use worker::RawWorker;
 
 absent! {
-    fn signal_name(i32) -> Option<&'static str> = None;
+    fn signal_name(i32) -> Option<String> = None;
 }
 
 /// Interval for checks of the caller's flag. Long enough not to disturb a measurement.
@@ -122,22 +122,9 @@ impl Starter {
 }
 
 fn command(program: &Program<'_>) -> Result<Command, ProgramError> {
-    let words = program.words.split_first();
-    let (name, arguments) =
-        words.ok_or_else(|| ProgramError::Start(io::ErrorKind::InvalidInput.into()))?;
+    let mut command = program.command().map_err(ProgramError::Start)?;
     let stdin = program.stdin.map(File::try_clone).transpose()?;
-    let mut command = Command::new(name);
-    if let Some(directory) = program.directory {
-        command.current_dir(directory);
-    }
     command
-        .args(arguments)
-        .envs(
-            program
-                .environment
-                .iter()
-                .map(|(name, value)| (name, value)),
-        )
         .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
         .stdout(place(program.stdout)?)
         .stderr(place(program.stderr)?);

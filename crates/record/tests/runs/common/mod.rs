@@ -8,10 +8,25 @@ use instrument::quantity::Nanoseconds;
 use instrument::runner::{Event, Observer, ObserverError, Progress};
 use instrument::sample::Batch;
 use oscope_record::store::{Recorder, Store};
-use oscope_record::{Closing, ExperimentRecord, PointRecord, Run, file};
-use std::path::PathBuf;
+use oscope_record::{ExperimentRecord, PointRecord, Run, file};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tempfile::TempDir;
+
+/// Checks that a value is of a pattern. A failure shows the value, and the context if there is one.
+macro_rules! assert_matches {
+    ($value:expr, $pattern:pat $(if $guard:expr)? $(, $context:expr)?) => {
+        match &$value {
+            $pattern $(if $guard)? => {}
+            other => {
+                let context: &[&dyn std::fmt::Debug] = &[$(&$context)?];
+                panic!("{other:?} {context:?}")
+            }
+        }
+    };
+}
+pub(crate) use assert_matches;
 
 /// A small run with one of everything.
 static FIXTURE: LazyLock<Run> = LazyLock::new(|| {
@@ -77,6 +92,24 @@ pub fn batch(index: u64) -> Batch {
     }
 }
 
+/// The exported file of `run`.
+pub fn exported(run: &Run) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    file::export(run, &mut bytes).expect("a valid run");
+    bytes
+}
+
+/// The same as JSON.
+pub fn document(run: &Run) -> serde_json::Value {
+    serde_json::from_slice(&exported(run)).expect("JSON")
+}
+
+/// Changes the store at `path` behind its back.
+pub fn change(path: &Path, sql: &str) {
+    let plain = Connection::open(path).expect("a store");
+    plain.execute_batch(sql).expect("valid SQL");
+}
+
 /// Sends the events of `run` to `recorder`, in passes over the points like the runner.
 pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverError> {
     for ExperimentRecord {
@@ -107,12 +140,11 @@ pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverErro
         }
     }
     for (definition, PointRecord { point, closing, .. }) in records(run) {
-        if let Some(Closing { ending, warnings }) = closing {
+        if let Some(closing) = closing {
             recorder.observe(&Event::Closed {
                 definition,
                 point,
-                ending,
-                warnings,
+                closing,
             })?;
         }
     }

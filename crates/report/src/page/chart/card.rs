@@ -1,7 +1,7 @@
 //! A run on one card: a picture to show elsewhere.
 
 use super::caption::{paragraph, write};
-use super::picture::{HEIGHT, WIDTH as COLUMN, drawn};
+use super::picture::{WIDTH as COLUMN, drawn, height};
 use super::svg::{FONT, Svg, px};
 use crate::advice::gaining;
 use crate::glance::pictures;
@@ -15,7 +15,9 @@ use crate::{Analysis, show};
 const COLUMNS: usize = 3;
 const MARGIN: f64 = 24.0;
 const GAP: f64 = 30.0;
-const WIDTH: f64 = 3.0 * COLUMN + 2.0 * (MARGIN + GAP);
+/// Width of three columns.
+const INNER: f64 = 3.0 * COLUMN + 2.0 * GAP;
+const WIDTH: f64 = INNER + 2.0 * MARGIN;
 const TITLE: f64 = 22.0;
 /// Height of the title of a picture.
 const HEADING: f64 = 22.0;
@@ -31,17 +33,13 @@ pub fn card(analysis: &Analysis<'_>) -> String {
     let machine = show::machine(analysis.run);
     let measured = show::measured(&analysis.run.header);
     for (class, line) in [(class, trust), ("name", machine), ("name", measured)] {
-        y = paragraph(
-            &mut svg,
-            &line,
-            (class, MARGIN, y + 3.0),
-            WIDTH - 2.0 * MARGIN,
-        );
+        y = paragraph(&mut svg, &line, (class, MARGIN, y + 3.0), INNER);
     }
     y += 22.0;
     let left = |column: usize| MARGIN + (COLUMN + GAP) * column as f64;
     let pictures = pictures(analysis);
-    let row = HEIGHT + HEADING + 20.0;
+    let highest = pictures.iter().map(height).fold(0.0, f64::max);
+    let row = highest + HEADING + 20.0;
     for (index, picture) in pictures.iter().enumerate() {
         let (left, top) = (left(index % COLUMNS), y + row * (index / COLUMNS) as f64);
         heading(&mut svg, picture.title, (left, top));
@@ -64,7 +62,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
     let (top, places, width) = if is_in_row {
         (y + row * (rows - 1.0), [left(1), left(2)], COLUMN)
     } else {
-        let half = (WIDTH - 2.0 * MARGIN - GAP) / 2.0;
+        let half = (INNER - GAP) / 2.0;
         (y + row * rows, [MARGIN, MARGIN + half + GAP], half)
     };
     let bottoms = [unusual, settings].map(|words| words(analysis));

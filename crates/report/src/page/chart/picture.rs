@@ -1,8 +1,8 @@
 //! The pictures of a machine at a glance.
 
-use super::axes::Room;
+use super::axes::{Room, X_LABELS};
 use super::render::{body, framed, key};
-use super::svg::Svg;
+use super::svg::{FONT, Svg};
 use crate::chart::show_level;
 use crate::glance::Picture;
 use crate::lists::joined;
@@ -10,9 +10,27 @@ use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint};
 use instrument::quantity::Unit;
 
-/// Size of a picture, with the names of its series: three fit a row at a desk, and one fills a phone.
-pub(super) const HEIGHT: f64 = 250.0;
+/// Width of a picture: three fit a row at a desk, and one fills a phone.
 pub(super) const WIDTH: f64 = 340.0;
+/// Height of a picture, with the names of its series.
+const HEIGHT: f64 = 222.0;
+/// Height of a rung of the ladder: its text has the size of [`FONT`].
+const RUNG: f64 = FONT + 2.0;
+
+/// The height that a picture needs.
+pub(super) fn height(picture: &Picture) -> f64 {
+    match picture.figure.kind {
+        FigureKind::Bars => {
+            let rungs = picture
+                .figure
+                .series
+                .iter()
+                .map(|series| series.points.len());
+            HEIGHT.max(RUNG * rungs.sum::<usize>() as f64 + X_LABELS)
+        }
+        _ => HEIGHT,
+    }
+}
 
 /// `picture` as an `svg` element.
 pub(in crate::page) fn picture(picture: &Picture) -> String {
@@ -31,14 +49,9 @@ pub(super) fn drawn(picture: &Picture, width: f64) -> (String, f64) {
     let all = [Some(figure), picture.second.as_ref()];
     let words = joined("; ", all.into_iter().flatten().map(words));
     svg.text("desc", &[], &words);
-    // The ladder has many rows.
-    let height = match figure.kind {
-        FigureKind::Bars => HEIGHT,
-        _ => HEIGHT - 28.0,
-    };
     let room = Room {
         width,
-        height: height - key(&mut Svg::new(width), figure, (width, 0.0)),
+        height: height(picture) - key(&mut Svg::new(width), figure, (width, 0.0)),
     };
     let second = picture.second.as_ref();
     let bottom = body(&mut svg, figure, figure.y.scale, second, room);

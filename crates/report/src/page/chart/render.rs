@@ -7,7 +7,7 @@ use super::{curves, matrix, rows};
 use crate::chart::{Curves, Matrix, drawn_centre, moments};
 use crate::lists::joined;
 use crate::show;
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale};
+use instrument::figure::{Figure, FigureKind, FigureScale};
 
 /// The place of the names of the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,15 +114,14 @@ pub(super) fn key(svg: &mut Svg, figure: &Figure, (width, top): (f64, f64)) -> f
 /// True if a logarithmic value axis would show anything.
 pub(crate) fn can_be_logarithmic(figure: &Figure) -> bool {
     let is_timeline = figure.kind == FigureKind::Timeline;
-    !is_timeline
-        && points(figure)
-            .any(|point| drawn_centre(&point.estimate).is_some_and(|centre| centre > 0.0))
+    let mut centres = figure.points().filter_map(|it| drawn_centre(&it.estimate));
+    !is_timeline && centres.any(|centre| centre > 0.0)
 }
 
 /// Number of points without a place in the chart: values below resolution, and on a logarithmic axis values that
 /// are not positive. Rows of bars have a place for every point.
 pub(crate) fn undrawn(figure: &Figure) -> usize {
-    let all = points(figure).count();
+    let all = figure.points().count();
     all.saturating_sub(match figure.kind {
         FigureKind::Bars => all,
         FigureKind::Timeline => moments(figure).len(),
@@ -131,14 +130,12 @@ pub(crate) fn undrawn(figure: &Figure) -> usize {
     })
 }
 
-fn points(figure: &Figure) -> impl Iterator<Item = &FigurePoint> {
-    figure.series.iter().flat_map(|series| &series.points)
-}
-
 /// Description of the chart for screen readers.
 fn description(figure: &Figure, scale: &str) -> String {
     let labels = figure.series.iter().map(|series| series.label.as_str());
-    let centres = points(figure).filter_map(|point| drawn_centre(&point.estimate));
+    let centres = figure
+        .points()
+        .filter_map(|point| drawn_centre(&point.estimate));
     let (low, high) = centres.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), centre| {
         (low.min(centre), high.max(centre))
     });

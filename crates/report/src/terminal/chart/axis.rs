@@ -44,6 +44,16 @@ pub(super) fn axis(
     )
 }
 
+/// The same below rows of blocks that begin after `before` columns.
+pub(super) fn below_rows(
+    scale: (&Scale, Option<Unit>),
+    (before, room): (usize, usize),
+    style: &Style,
+) -> String {
+    let ticks = ("", style.choose("┴", "+"));
+    axis(scale, (before, room), ticks, |it| cell(it, room), style)
+}
+
 /// The column of a place from 0 to 1 among `room` columns.
 pub(super) fn cell(place: f64, room: usize) -> usize {
     ((place * room as f64) as usize).min(room - 1)

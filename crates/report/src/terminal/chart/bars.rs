@@ -1,7 +1,7 @@
 //! Named items as horizontal bars.
 
 use super::super::style::{Role, Style};
-use super::axis::{axis, cell};
+use super::axis::{below_rows, cell};
 use crate::chart::{Bar, Bars, Spot};
 use crate::show::{self, Tone};
 use instrument::figure::{Figure, FigurePoint, FigureScale};
@@ -49,14 +49,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
         };
         text.extend([format!("{name:<names$}  {drawn}{fill}  {value}\n")]);
     }
-    let cross = style.choose("┴", "+");
-    text += &axis(
-        (&layout.scale, figure.y.unit),
-        (names + 2, room),
-        ("", cross),
-        |place| cell(place, room),
-        style,
-    );
+    text += &below_rows((&layout.scale, figure.y.unit), (names + 2, room), style);
     Some(text)
 }
 

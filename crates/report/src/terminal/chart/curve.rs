@@ -125,12 +125,7 @@ fn legend(figure: &Figure, style: &Style) -> String {
         format!("{} {}", style.paint(role, &mark.to_string()), series.label)
     };
     let mut entries: Vec<String> = figure.series.iter().enumerate().map(entry).collect();
-    if figure
-        .series
-        .iter()
-        .flat_map(|series| &series.points)
-        .any(|point| point.doubtful)
-    {
+    if figure.points().any(|point| point.doubtful) {
         let how = if has_shapes(count, style) {
             "hollow"
         } else {

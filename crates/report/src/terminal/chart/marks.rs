@@ -41,11 +41,7 @@ impl Label {
             MarkOrigin::Found => (style.choose("▲", "^"), Tone::Good),
             MarkOrigin::Documented => (style.choose("△", "'"), Tone::Faint),
         };
-        let place = Quantity {
-            value: mark.at,
-            interval: mark.interval,
-            unit,
-        };
+        let place = Quantity::new(mark.at, mark.interval, unit);
         let [short, full] = [show::parts(&place).0, show::quantity(&place)]
             .map(|place| style.text(&format!("{}: {place}", mark.label)));
         let right = style.width.saturating_sub(column + 2);
@@ -71,27 +67,18 @@ impl Label {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const STYLE: Style = Style {
-        width: 40,
-        colour: false,
-        unicode: false,
-    };
-
-    fn mark(label: &str) -> Mark {
-        Mark {
-            label: label.into(),
-            at: 32_768.0,
-            interval: None,
-            origin: MarkOrigin::Found,
-        }
-    }
+    use crate::made_up;
 
     #[test]
     fn a_label_that_fits_nowhere_is_cut() {
-        let long = mark(&"long ".repeat(20));
+        let style = Style {
+            unicode: false,
+            ..made_up::terminal(40)
+        };
+        let place = Quantity::exact(32_768.0, Unit::Bytes);
+        let long = Mark::found(&"long ".repeat(20), place);
         for column in 0..40 {
-            let text = labels(&[(column, &long)], Unit::Bytes, 0, &STYLE);
+            let text = labels(&[(column, &long)], Unit::Bytes, 0, &style);
             assert!(text.trim_end().chars().count() <= 40, "{text}");
             assert_eq!(text.chars().nth(column), Some('^'));
         }

@@ -1,7 +1,7 @@
 //! The states of several actors over time: one line per actor, one character per state.
 
 use super::super::style::{Role, Style};
-use super::axis::{axis, cell};
+use super::axis::{below_rows, cell};
 use crate::chart::{Block, Timeline, moments};
 use crate::lists::joined;
 use instrument::figure::Figure;
@@ -22,14 +22,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
         let lane = lane(blocks, room, style);
         text.extend([format!("{:<names$}  {}\n", series.label, lane.trim_end())]);
     }
-    let cross = style.choose("┴", "+");
-    text += &axis(
-        (&layout.scale, figure.y.unit),
-        (names + 2, room),
-        ("", cross),
-        |place| cell(place, room),
-        style,
-    );
+    text += &below_rows((&layout.scale, figure.y.unit), (names + 2, room), style);
     let key = layout.states.iter().enumerate().map(|(index, state)| {
         let character = style.paint(Role::Series(index), &character(index, style).to_string());
         format!("{character} {state}")

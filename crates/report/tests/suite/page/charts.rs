@@ -2,11 +2,9 @@
 
 use super::packed::whole;
 use crate::fixture;
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Mark, Series};
 use instrument::quantity::Unit;
-use instrument::statistics::Interval;
-use oscope_report::{Analysis, page};
-use record::Run;
+use oscope_report::page;
 
 /// The `svg` elements of the charts in a page, without the pictures of the machine.
 fn charts(page: &str) -> Vec<&str> {
@@ -23,11 +21,10 @@ fn charts(page: &str) -> Vec<&str> {
 
 /// The page of a run whose first experiment has only this figure.
 fn page_with(figure: Figure) -> String {
-    let run: Run = fixture::run();
-    let mut analysis: Analysis<'_> = fixture::analysis(&run);
+    let mut analysis = fixture::analysis();
     analysis.experiments.truncate(1);
     analysis.experiments[0].figures = vec![figure];
-    page::render(&analysis).expect("a page")
+    page::render(&analysis)
 }
 
 fn parsed(chart: &str) -> roxmltree::Document<'_> {
@@ -36,8 +33,7 @@ fn parsed(chart: &str) -> roxmltree::Document<'_> {
 
 #[test]
 fn every_chart_is_well_formed_named_and_described() {
-    let run = fixture::run();
-    let page = whole(&page::render(&fixture::analysis(&run)).expect("a page"));
+    let page = whole(&page::render(&fixture::analysis()));
     let charts = charts(&page);
     // Four figures, two scales.
     assert_eq!(charts.len(), 8);
@@ -58,8 +54,8 @@ fn by_size(title: &str, series: Vec<Series>, marks: Vec<Mark>) -> Figure {
         key: "by_size".into(),
         title: title.into(),
         kind: FigureKind::Curve,
-        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
-        y: fixture::axis("speed", Some(Unit::BytesPerSecond), FigureScale::Linear),
+        x: FigureAxis::new("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
+        y: FigureAxis::new("speed", Some(Unit::BytesPerSecond), FigureScale::Linear),
         series,
         marks,
     }
@@ -74,7 +70,7 @@ fn point(x: u64, centre: f64, doubtful: bool) -> FigurePoint {
 }
 
 #[test]
-fn a_small_chart_is_drawn_as_ever() {
+fn a_small_chart_is_drawn_as_before() {
     let series = Series {
         label: "read".into(),
         // The last is behind a cliff.
@@ -84,12 +80,8 @@ fn a_small_chart_is_drawn_as_ever() {
             point(8192, 2e10, false),
         ],
     };
-    let mark = Mark {
-        label: "page".into(),
-        at: 2048.0,
-        interval: Interval::new(1800.0, 2500.0),
-        origin: MarkOrigin::Found,
-    };
+    let place = fixture::quantity(2048.0, (1800.0, 2500.0), Unit::Bytes);
+    let mark = Mark::found("page", place);
     let page = page_with(by_size("Speed", vec![series], vec![mark]));
     insta::assert_snapshot!(charts(&page)[0].replace("><", ">\n<"));
 }

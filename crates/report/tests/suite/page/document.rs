@@ -1,24 +1,20 @@
 //! The page as a document: complete and well formed.
 
 use super::packed::{unpacked, whole};
+use super::select;
 use crate::fixture;
 use oscope_report::{Analysis, page, reference};
 use record::Run;
-use scraper::{Html, Selector};
+use scraper::Html;
 use std::collections::BTreeSet;
 
 fn page_of(run: &Run) -> String {
-    page::render(&fixture::analysis(run)).expect("a page")
+    page::render(&fixture::analysis_of(run))
 }
 
 /// The page of the made-up run after its script has run.
 fn fixture_page() -> Html {
     Html::parse_document(&whole(&page_of(&fixture::run())))
-}
-
-fn select<'d>(document: &'d Html, selector: &str) -> Vec<scraper::ElementRef<'d>> {
-    let selector = Selector::parse(selector).expect("a selector");
-    document.select(&selector).collect()
 }
 
 fn texts(document: &Html, selector: &str) -> Vec<String> {
@@ -237,7 +233,7 @@ fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
 fn first_screen(reference: &str) -> Html {
     let reference = reference::find(reference).expect("it is one");
     let run = reference.run();
-    let page = page::render(&Analysis::new(&run)).expect("a page");
+    let page = page::render(&Analysis::new(&run));
     Html::parse_document(&whole(&page))
 }
 

@@ -1,9 +1,10 @@
 //! Text from a run never becomes markup.
 
 use super::packed::whole;
+use super::select;
 use crate::fixture;
 use oscope_report::page;
-use scraper::{Html, Selector};
+use scraper::Html;
 
 const HOSTILE: &str =
     "</script><script>document.title='taken'</script><img src=x onerror=x>\"'&{{1}}";
@@ -44,7 +45,7 @@ fn hostile_run() -> record::Run {
 #[test]
 fn no_text_of_a_run_becomes_markup() {
     let run = hostile_run();
-    let mut analysis = fixture::analysis(&run);
+    let mut analysis = fixture::analysis_of(&run);
     for experiment in &mut analysis.experiments {
         for point in &mut experiment.points {
             point.remarks.push(HOSTILE.into());
@@ -62,15 +63,11 @@ fn no_text_of_a_run_becomes_markup() {
             }
         }
     }
-    let calm = fixture::run();
-    let calm = whole(&page::render(&fixture::analysis(&calm)).expect("a page"));
-    let page = whole(&page::render(&analysis).expect("a page"));
+    let calm = whole(&page::render(&fixture::analysis()));
+    let page = whole(&page::render(&analysis));
     let document = Html::parse_document(&page);
     assert!(document.errors.is_empty(), "{:?}", document.errors);
-    let count = |page: &str, selector: &str| {
-        let selector = Selector::parse(selector).expect("a selector");
-        Html::parse_document(page).select(&selector).count()
-    };
+    let count = |page: &str, text: &str| select(&Html::parse_document(page), text).len();
     for tag in ["script", "img", "style", "iframe"] {
         assert_eq!(count(&page, tag), count(&calm, tag), "{tag} elements");
     }

@@ -1,17 +1,17 @@
 //! The compressed data of the page, and the page after its script has run.
 
+use super::{select, selector};
 use crate::fixture;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
 use oscope_report::page;
-use scraper::{Html, Selector};
+use scraper::Html;
 use serde::de::DeserializeOwned;
 
 /// The JSON that `page` contains in compressed form in its script element `id`.
 pub fn unpacked<T: DeserializeOwned>(page: &Html, id: &str) -> T {
-    let packed = page.select(&selector(&format!("script#{id}"))).next();
-    let packed: String = packed.expect("the script element").text().collect();
+    let packed: String = select(page, &format!("script#{id}"))[0].text().collect();
     let packed = BASE64_STANDARD.decode(packed).expect("base 64");
     serde_json::from_reader(ZlibDecoder::new(packed.as_slice())).expect("JSON")
 }
@@ -32,14 +32,10 @@ pub fn whole(page: &str) -> String {
     whole
 }
 
-fn selector(text: &str) -> Selector {
-    Selector::parse(text).expect("a selector")
-}
-
 #[test]
 fn a_whole_page_has_every_chart_on_each_scale_and_every_table() {
-    let run = fixture::run();
-    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    let analysis = fixture::analysis();
+    let page = page::render(&analysis);
     assert!(page.contains("data-part"), "nothing is held back");
     assert!(
         !page.contains("<noscript"),
@@ -47,16 +43,14 @@ fn a_whole_page_has_every_chart_on_each_scale_and_every_table() {
     );
     let document = Html::parse_document(&whole(&page));
     assert_eq!(document.errors, Vec::<String>::new());
-    assert!(document.select(&selector("[data-part]")).next().is_none());
-    let chapters = document
-        .select(&selector("article > details.fold > summary"))
-        .count();
-    assert_eq!(chapters, run.experiments.len());
-    for figure in document.select(&selector("figure")) {
+    let count = |text| select(&document, text).len();
+    assert_eq!(count("[data-part]"), 0);
+    let chapters = count("article > details.fold > summary");
+    assert_eq!(chapters, analysis.experiments.len());
+    for figure in select(&document, "figure") {
         let scales = figure.select(&selector(".scale input")).count().max(1);
         assert_eq!(figure.select(&selector("svg.chart")).count(), scales);
     }
-    let count = |text| document.select(&selector(text)).count();
     assert!(count(".estimates") > 0);
     assert_eq!(count(".estimates > .scroll"), count(".estimates"));
 }

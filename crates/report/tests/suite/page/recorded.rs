@@ -2,10 +2,12 @@
 //! says more than is known, is one that nobody can follow, or is in words that make a reader stop. Each page is
 //! small enough for an e-mail.
 
+use super::packed::whole;
+use super::select;
 use flate2::read::GzDecoder;
 use oscope_report::{Analysis, page};
 use record::{Run, file};
-use scraper::{ElementRef, Html, Selector};
+use scraper::{ElementRef, Html};
 use std::fs::File;
 
 /// A value whose interval is wider than this, relative to the value, is not shown as one.
@@ -57,11 +59,6 @@ fn recorded(name: &str) -> Run {
     file::import(GzDecoder::new(file)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn select<'d>(document: &'d Html, selector: &str) -> Vec<ElementRef<'d>> {
-    let selector = Selector::parse(selector).expect("a selector");
-    document.select(&selector).collect()
-}
-
 /// The text of an element on one line, without what is code and without the labels of charts.
 fn prose(element: ElementRef) -> String {
     let is_skipped = |name: &str| matches!(name, "code" | "pre" | "svg" | "script" | "style");
@@ -106,8 +103,8 @@ fn intervals(text: &str) -> impl Iterator<Item = (f64, f64)> {
 /// What is wrong with the page of the run `name`.
 fn faults(name: &str) -> Vec<String> {
     let run = recorded(name);
-    let page = page::render(&Analysis::new(&run)).expect("a page");
-    let document = Html::parse_document(&super::packed::whole(&page));
+    let page = page::render(&Analysis::new(&run));
+    let document = Html::parse_document(&whole(&page));
     let mut faults: Vec<String> = document.errors.iter().map(ToString::to_string).collect();
     let body = prose(select(&document, "body")[0]);
     let mut says = |what: &str, why: &str| faults.push(format!("{name}: \"{what}\": {why}"));

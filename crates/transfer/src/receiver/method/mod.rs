@@ -17,7 +17,7 @@ use platform::memory::{FileMapping, Mapping};
 use platform::socket::Conduit;
 use std::fs::File;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The data that arrives next over a connection, and its target.
 pub(super) struct Arrival<'a> {
@@ -170,7 +170,7 @@ const SMALL: usize = 32 << 10;
 
 /// Resources of the methods, reused for all files.
 pub(super) struct Store {
-    method: ReceiveMethod,
+    pub(super) method: ReceiveMethod,
     /// Finds the method, unless it is given.
     trial: Option<Trial>,
     buffer: Mapping,
@@ -179,28 +179,19 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn new(method: ReceiveMethod) -> Result<Self> {
+    /// Without a method, that is the usual one for contents with this protection, or the ring, if the first
+    /// blocks show that it is faster.
+    pub(super) fn new(method: Option<ReceiveMethod>, cover: Cover) -> Result<Self> {
+        let usual = ReceiveMethod::usual(cover);
         Ok(Self {
-            method,
-            trial: None,
+            method: method.unwrap_or(usual),
+            trial: method
+                .is_none()
+                .then(|| Trial::new([usual, ReceiveMethod::Uring])),
             buffer: block_memory()?,
             conduit: None,
             ring: None,
         })
-    }
-
-    /// Tries the ring with the first blocks, and uses it if that is faster.
-    pub(super) fn try_ring(&mut self) {
-        self.trial = Some(Trial::new(self.method, ReceiveMethod::Uring));
-    }
-
-    /// Sets the method for further data.
-    pub(super) fn use_method(&mut self, method: ReceiveMethod) {
-        self.method = method;
-    }
-
-    pub(super) fn method(&self) -> ReceiveMethod {
-        self.method
     }
 
     /// Receives the next data and stores it in its target, or starts to: [`Store::settle`] waits
@@ -296,9 +287,9 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub(super) fn new(usual: ReceiveMethod, other: ReceiveMethod) -> Self {
+    fn new(methods: [ReceiveMethod; 2]) -> Self {
         Self {
-            methods: [usual, other],
+            methods,
             turns: Vec::new(),
             turn: None,
         }
@@ -322,7 +313,8 @@ impl Trial {
     /// Ends a turn. The last one decides.
     pub(super) fn end_turn(&mut self) -> Option<ReceiveMethod> {
         let (began, bytes) = self.turn.take()?;
-        self.turns.push(per_byte(began.elapsed(), bytes));
+        self.turns
+            .push(began.elapsed().as_secs_f64() / bytes as f64);
         (self.turns.len() == 2 * TURNS).then(|| faster(self.methods, &self.turns))
     }
 
@@ -330,10 +322,6 @@ impl Trial {
     pub(super) fn drop_turn(&mut self) {
         self.turn = None;
     }
-}
-
-fn per_byte(time: Duration, bytes: u64) -> f64 {
-    time.as_secs_f64() / bytes.max(1) as f64
 }
 
 /// The faster of two methods, by the times of alternate turns from the first method on. The best turn
@@ -370,7 +358,7 @@ mod tests {
 
     #[test]
     fn methods_take_turns_until_both_had_all_of_theirs() {
-        let mut trial = Trial::new(File, Uring);
+        let mut trial = Trial::new([File, Uring]);
         let mut methods = Vec::new();
         let chosen = loop {
             methods.push(trial.method());
@@ -386,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_turn_within_a_short_file_does_not_count() {
-        let mut trial = Trial::new(File, Uring);
+        let mut trial = Trial::new([File, Uring]);
         for _ in 0..10 {
             assert_eq!(trial.method(), File);
             assert!(!trial.took(TURN - 1));

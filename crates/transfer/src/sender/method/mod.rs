@@ -13,7 +13,6 @@ use platform::memory::{Advice, FileMapping};
 use platform::socket::{Conduit, ZeroCopy, send_file};
 use std::fs::File;
 use std::io;
-use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -71,7 +70,7 @@ impl Flow<'_> {
     /// Accounts for `len` bytes at `offset`, immediately followed by `rest` more; returns their
     /// header.
     pub(super) fn begin(&mut self, offset: u64, len: usize, rest: u64) -> Outcome<Header> {
-        if self.outlet.shall_stop() {
+        if self.outlet.line.patience.shall_stop() {
             return Err(Stopped::Lost(Error::Interrupted));
         }
         if !(self.is_wanted)() {
@@ -164,16 +163,14 @@ pub(super) fn send_in_kernel(
     let mut offset = range.start;
     while offset < range.end {
         let left = range.end - offset;
-        let summed = if is_bare {
-            0
+        let (summed, len) = if is_bare {
+            (0, left.min(LONGEST_BARE.into()) as usize)
         } else {
             let wanted = left.min(buffer.len() as u64) as usize;
-            read_at(file, &mut buffer[..wanted], offset)?
-        };
-        let len = match is_bare {
-            true => left.min(LONGEST_BARE.into()) as usize,
-            false if summed == 0 => return Err(Stopped::cut_short()),
-            false => summed,
+            match read_at(file, &mut buffer[..wanted], offset)? {
+                0 => return Err(Stopped::cut_short()),
+                count => (count, count),
+            }
         };
         let header = flow.begin(offset, len, left - len as u64)?;
         flow.outlet.begin_data(header)?;
@@ -204,15 +201,6 @@ pub(super) fn send_in_kernel(
         offset += len as u64;
     }
     Ok(())
-}
-
-/// Maximum number of buffers in flight.
-const BUFFERS: usize = 8;
-
-/// The buffers of a connection.
-pub(super) fn zero_copy_buffers(socket: &TcpStream) -> Outcome<ZeroCopy> {
-    let buffers = ZeroCopy::new(socket, BUFFERS, BLOCK);
-    Ok(buffers.map_err(Error::system("send without a copy"))?)
 }
 
 /// Sends a range of a file from the buffers.

@@ -158,7 +158,7 @@ impl Run<'_, '_, '_> {
 
     fn send_rest(&mut self, block: Block, range: Range<usize>) -> Outcome {
         self.sending = Some(range.clone());
-        let (ring, socket) = (&mut self.ring.queue, self.flow.outlet.socket());
+        let (ring, socket) = (&mut self.ring.queue, &self.flow.outlet.line.socket);
         ring.begin(SENDING, Operation::Send(socket), block, range)
             .map_err(Error::network)?;
         Ok(())
@@ -176,7 +176,7 @@ impl Run<'_, '_, '_> {
                 Err(error) if is_passing(&error) => {}
                 done => return Ok(done.map_err(Error::system("wait for a ring"))?),
             }
-            if flow.outlet.shall_stop() {
+            if flow.outlet.line.patience.shall_stop() {
                 return Err(Stopped::Lost(Error::Interrupted));
             }
         }
@@ -187,7 +187,7 @@ impl Run<'_, '_, '_> {
         let Done { tag, block, moved } = done;
         if tag == SENDING {
             let sent = moved.map_err(Error::network)?;
-            self.flow.outlet.sent(sent);
+            self.flow.outlet.line.patience.moved(sent);
             let range = self.sending.take().unwrap_or_default();
             if sent < range.len() {
                 return self.send_rest(block, range.start + sent..range.end);

@@ -100,8 +100,7 @@ pub fn token(text: &str) -> Token {
 pub const PLAN: Plan = Plan {
     streams: 1,
     resume: false,
-    keep_mode: false,
-    keep_times: false,
+    keep: false,
 };
 pub const RESUME: Plan = Plan {
     resume: true,
@@ -109,11 +108,7 @@ pub const RESUME: Plan = Plan {
 };
 pub const TWO: Plan = Plan { streams: 2, ..PLAN };
 /// Keeps modes and times.
-pub const KEEPING: Plan = Plan {
-    keep_mode: true,
-    keep_times: true,
-    ..PLAN
-};
+pub const KEEPING: Plan = Plan { keep: true, ..PLAN };
 
 /// A receiver that accepts connections until it is dropped.
 pub struct Served {
@@ -394,7 +389,7 @@ pub fn hear(mut socket: TcpStream) -> Vec<u8> {
 }
 
 /// A whole file with this number to send in a session.
-pub fn item(id: u64, name: &str, size: Option<u64>) -> Part<'_> {
+pub fn item(id: u64, name: &str, size: Option<u64>) -> Part {
     let name = FileName::new(name.as_bytes()).expect("a plain name");
     Part::file(id, name, size)
 }
@@ -404,7 +399,7 @@ pub fn session(address: SocketAddr, options: &sender::Options) -> Session {
 }
 
 /// Sends a file over a connection that holds; returns its outcome.
-pub fn deliver(session: &mut Session, item: &Part<'_>, contents: Contents<'_>) -> Outcome {
+pub fn deliver(session: &mut Session, item: &Part, contents: Contents<'_>) -> Outcome {
     session.send(item, contents).expect("the connection holds");
     let outcome = session.outcome().expect("the connection holds");
     outcome.expect("a file was sent").1

@@ -49,7 +49,7 @@ pub fn duels(
             Varied::Axis(name) => duels.extend(along(experiment, &shared, name, levels)),
             Varied::Trial(_, points) => duels.push(Duel {
                 experiment,
-                shared: common(points),
+                shared: part(&points[0], |axis, level| points[1].get(axis) == Some(level)),
                 points: points.to_vec(),
             }),
             _ => duels.extend(shared.into_iter().map(|point| Duel {
@@ -81,27 +81,20 @@ fn along(experiment: usize, points: &[&Point], name: &str, levels: &[Level]) -> 
         let all: Vec<Point> = levels.iter().map(at).collect();
         all.iter().all(|it| points.contains(&it)).then(|| Duel {
             experiment,
-            shared: without(point, name),
+            shared: part(point, |axis, _| axis != name),
             points: all,
         })
     };
     first.filter_map(at_all).collect()
 }
 
-/// The levels that both points have.
-fn common([one, other]: &[Point; 2]) -> Point {
-    let shared = one
+/// Those of the levels of a point that are shared.
+fn part(point: &Point, is_shared: impl Fn(&str, &Level) -> bool) -> Point {
+    let shared = point
         .levels()
-        .filter(|(axis, level)| other.get(axis) == Some(*level));
-    shared.fold(Point::new(), |point, (axis, level)| {
-        point.with(axis, level.clone())
-    })
-}
-
-fn without(point: &Point, axis: &str) -> Point {
-    let others = point.levels().filter(|(name, _)| *name != axis);
-    others.fold(Point::new(), |shared, (name, level)| {
-        shared.with(name, level.clone())
+        .filter(|(axis, level)| is_shared(axis, level));
+    shared.fold(Point::new(), |part, (axis, level)| {
+        part.with(axis, level.clone())
     })
 }
 

@@ -3,13 +3,12 @@
 //! Each point is a separate comparison, one after the other: the worker processes of its ways
 //! take turns, and it stops as soon as its first metric is decided.
 
-mod bench;
 mod duels;
 mod session;
 
+use super::exit_of;
 use super::programs::on_one_line;
 use super::results::{self, certainty};
-use super::verdict;
 use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
 use crate::command::new_run;
 use crate::exit::{Exit, WrongUse, first_error, refuse};
@@ -55,14 +54,14 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let elsewhere = directories[1..].iter();
     let elsewhere = elsewhere.map(|directory| scratch.create_elsewhere(directory));
     let elsewhere = elsewhere.collect::<Result<Vec<Scratch>, _>>()?;
-    let plain = |directory: &PathBuf| setting::plain(directory, Profile::Quick);
-    let settings: Vec<Setting> = directories.iter().map(plain).collect();
+    let here = |directory: &PathBuf| setting::here(directory, Profile::Quick, false);
+    let settings: Vec<Setting> = directories.iter().map(here).collect();
     let rules = super::rules(arguments, vary.values.len());
     let seed = new_run::seed(arguments.pace.seed)?;
     let levels = vary.levels();
     let at: Vec<(String, Level)> = [arguments.variation.at.as_slice(), &levels].concat();
-    let here = |setting| selection::at(&chosen, &at, setting);
-    let chosen = settings.iter().map(here);
+    let at = |setting| selection::at(&chosen, &at, setting);
+    let chosen = settings.iter().map(at);
     let chosen: Vec<Vec<AtLevels<'static>>> = chosen.collect::<Result<_, _>>()?;
     let plans: Vec<Plan<'_>> = iter::zip(&chosen, &settings)
         .map(|(chosen, setting)| {
@@ -89,7 +88,6 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
         vary,
         rules,
         warmup: arguments.pace.warmup,
-        seed,
         plan: &plans[0],
         scratches: &scratches,
         calibration: run.calibration.clone(),
@@ -181,7 +179,7 @@ fn exit(judged: &[PointOutcome<'_>], fail_on: Option<FailOn>, interrupt: Interru
     if interrupt.is_set() {
         return Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt));
     }
-    match verdict(judged.iter().flat_map(PointOutcome::verdicts), fail_on) {
+    match exit_of(judged.iter().flat_map(PointOutcome::verdicts), fail_on) {
         Exit::Done => Exit::incomplete_if(judged.iter().any(|at| at.failed.is_some())),
         found => found,
     }

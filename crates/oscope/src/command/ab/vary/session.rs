@@ -1,21 +1,22 @@
-//! A comparison in progress: the duels in turn, each within its share of the time.
+//! A comparison in progress: the duels in turn, each within its share of the time, by visits of worker processes.
 
-use super::bench::{Stop, Visits, Way};
 use super::duels::{Duel, Recording};
 use super::{MetricPair, PointOutcome};
 use crate::arguments::{Varied, Vary};
-use crate::command::ab::results::PairJson;
+use crate::command::ab::results::{PairJson, sentence};
 use crate::exit::{first_error, words};
 use crate::kernel_settings::ChangedSetting;
 use crate::progress::LiveLine;
 use anyhow::Result;
-use instrument::ab::{Budget, Rules, compare};
+use instrument::ab::{Bench, Block, Budget, Contest, Rules, compare};
 use instrument::clock::Calibration;
 use instrument::plan::{Plan, Planned};
 use instrument::point::Point;
 use instrument::quantity::{Nanoseconds, counted};
 use instrument::runner::{Executor, Request, WorkerExecutor};
+use instrument::sample::Batch;
 use instrument::sampler::Task;
+use instrument::trial::{self, ATTEMPTS, cost};
 use platform::clock::now_ns;
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +26,6 @@ pub struct Session<'v, 'a, 's> {
     pub vary: &'v Vary,
     pub rules: Rules,
     pub warmup: usize,
-    pub seed: u64,
     /// The experiments.
     pub plan: &'a Plan<'a>,
     /// The scratch directory of each directory.
@@ -93,7 +93,6 @@ impl<'v> Session<'v, '_, '_> {
         if self.executor.is_interrupted() {
             return Ok(());
         }
-        let ways = self.ways(duel, planned);
         let experiment = planned.definition.id.clone();
         let shown = planned.definition.show(&duel.shared);
         let mut outcome = PointOutcome {
@@ -105,7 +104,7 @@ impl<'v> Session<'v, '_, '_> {
             blocks: 0,
             pairs: Vec::new(),
         };
-        let stop = self.measure(&ways, planned, rules, &mut found.round_ns, &mut outcome);
+        let stop = self.measure(duel, planned, rules, &mut found.round_ns, &mut outcome);
         let error = match stop {
             Ok(()) => Ok(()),
             Err(Stop::Point(reason)) => {
@@ -128,7 +127,7 @@ impl<'v> Session<'v, '_, '_> {
     /// they nor an error come if the user asked to stop before it began.
     fn measure(
         &mut self,
-        ways: &[Way],
+        duel: &Duel,
         planned: &Planned<'_>,
         rules: &Rules,
         round_ns: &mut Option<f64>,
@@ -138,29 +137,25 @@ impl<'v> Session<'v, '_, '_> {
         let targets = targets.filter(|metric| metric.has_target());
         let targets: Vec<String> = targets.map(|metric| metric.name.clone()).collect();
         let begin_ns = now_ns();
-        let visits = Visits {
-            ways,
-            metrics: Vec::new(),
-            executor: &mut self.executor,
-            changed: self.changed,
-            recording: &mut self.recording,
-            progress: self.progress,
-            seed: self.seed,
-            done: 0,
-            begin_ns,
-            round_ns: 0.0,
-        };
-        let Some(mut visits) = visits.warm_up(&targets, self.warmup)? else {
+        let requests = self.requests(duel, planned);
+        let Some(mut visits) = Visits::warmed_up(self, requests, targets)? else {
             return Ok(());
         };
         let is_first = round_ns.replace(visits.round_ns).is_none();
-        if let Budget::Fixed(all) = self.rules.budget {
-            let each_ns = least_ns(visits.round_ns, self.warmup, 1);
-            if is_first && each_ns * self.count as f64 > all.0 {
-                visits.progress.voice.say(&format!(
+        let Session {
+            vary,
+            warmup,
+            count,
+            plan,
+            ..
+        } = *visits.session;
+        if let Budget::Fixed(all) = visits.session.rules.budget {
+            let each_ns = least_ns(visits.round_ns, warmup, 1);
+            if is_first && each_ns * count as f64 > all.0 {
+                visits.session.progress.voice.say(&format!(
                     "there is time for about {:.0} of {}",
                     (all.0 / each_ns).floor(),
-                    counted(self.count, "point")
+                    counted(count, "point")
                 ));
             }
         }
@@ -168,51 +163,37 @@ impl<'v> Session<'v, '_, '_> {
             budget: after(rules.budget, now_ns() - begin_ns),
             ..rules.clone()
         };
-        let (outcome, result) = compare(ways.len(), &rules, self.seed, &mut visits);
+        let (outcome, result) = compare(vary.values.len(), &rules, plan.seed, &mut visits);
         if outcome.blocks > 0 || result.is_ok() {
             (found.ending, found.blocks) = (Some(outcome.ending), outcome.blocks);
-            let values = &self.vary.values;
             let pairs = std::iter::once(outcome.pairs).chain(outcome.others);
             for (metric, pairs) in visits.metrics.iter().zip(pairs) {
                 found.pairs.extend(pairs.iter().map(|pair| MetricPair {
                     metric: metric.clone(),
-                    pair: PairJson::new(&values[0], &values[pair.rival], pair),
+                    pair: PairJson::new(&vary.values[0], &vary.values[pair.rival], pair),
                 }));
             }
         }
         result
     }
 
-    /// The ways of a duel.
-    fn ways(&self, duel: &Duel, planned: &Planned<'_>) -> Vec<Way> {
-        let values = self.vary.values.iter().enumerate().zip(&duel.points);
-        let way = |((index, value), point): ((usize, &String), &Point)| {
-            let scratch = self.scratches.get(index).unwrap_or(&self.scratches[0]);
+    /// What the workers are asked for, one request for each value.
+    fn requests(&self, duel: &Duel, planned: &Planned<'_>) -> Vec<Request> {
+        let request = |(way, point): (usize, &Point)| {
             let task = Task::new(
                 self.plan.precision,
                 self.calibration.clone(),
-                scratch.join(&planned.definition.id),
-                self.seed,
+                self.scratch(way).join(&planned.definition.id),
+                self.plan.seed,
             );
-            Way {
-                name: value.clone(),
-                request: Request {
-                    experiment: planned.definition.id.clone(),
-                    points: vec![point.clone()],
-                    confinement: planned.experiment.confinement(point),
-                    least_ns: 0,
-                    space_bytes: planned.space_bytes,
-                    task,
-                },
-                scratch: scratch.clone(),
-                environment: match &self.vary.varied {
-                    Varied::Environment(name) => vec![(name.clone(), value.clone())],
-                    _ => Vec::new(),
-                },
-                setting: matches!(self.vary.varied, Varied::Setting(_)).then(|| value.clone()),
-            }
+            Request::new(planned, vec![point.clone()], task)
         };
-        values.map(way).collect()
+        duel.points.iter().enumerate().map(request).collect()
+    }
+
+    /// The scratch directory for the value with this index.
+    fn scratch(&self, way: usize) -> &PathBuf {
+        self.scratches.get(way).unwrap_or(&self.scratches[0])
     }
 
     /// Deletes the files of an experiment that has ended.
@@ -225,6 +206,134 @@ impl<'v> Session<'v, '_, '_> {
             // The whole directory goes at the end, with what could not be deleted now.
             let _ = fs::remove_dir_all(scratch.join(id));
         }
+    }
+}
+
+/// The reason why a duel ended early.
+enum Stop {
+    /// The point cannot be measured.
+    Point(String),
+    /// The comparison cannot go on.
+    All(anyhow::Error),
+}
+
+/// The values at one point as the subjects of a comparison.
+struct Visits<'d, 'v, 'a, 's> {
+    session: &'d mut Session<'v, 'a, 's>,
+    requests: Vec<Request>,
+    /// The metrics that are timed; the first decides when the duel ends.
+    metrics: Vec<String>,
+    done: u64,
+    begin_ns: u64,
+    /// Time of one visit of each way, as the warm-up shows it.
+    round_ns: f64,
+}
+
+impl<'d, 'v, 'a, 's> Visits<'d, 'v, 'a, 's> {
+    /// Visits each way as often as the warm-up takes, at least once, and keeps those of `metrics` that are timed.
+    /// These visits do not count. `None` if the user asked to stop.
+    fn warmed_up(
+        session: &'d mut Session<'v, 'a, 's>,
+        requests: Vec<Request>,
+        metrics: Vec<String>,
+    ) -> Result<Option<Self>, Stop> {
+        let mut visits = Self {
+            session,
+            requests,
+            metrics,
+            done: 0,
+            begin_ns: 0,
+            round_ns: f64::INFINITY,
+        };
+        for _ in 0..visits.session.warmup.max(1) {
+            let round_begin_ns = now_ns();
+            for way in 0..visits.requests.len() {
+                let Some(batch) = visits.visit(way)? else {
+                    return Ok(None);
+                };
+                visits
+                    .metrics
+                    .retain(|metric| cost(&batch, metric).is_some());
+            }
+            visits.round_ns = visits.round_ns.min((now_ns() - round_begin_ns) as f64);
+        }
+        if visits.metrics.is_empty() {
+            return Err(Stop::Point(
+                "nothing that all ways have is timed there".into(),
+            ));
+        }
+        visits.begin_ns = now_ns();
+        Ok(Some(visits))
+    }
+
+    fn visit(&mut self, way: usize) -> Result<Option<Batch>, Stop> {
+        let value = &self.session.vary.values[way];
+        if let Some(changed) = self.session.changed {
+            changed.set(value).map_err(Stop::All)?;
+        }
+        let scratch = self.session.scratch(way).clone();
+        self.session.executor.scratch = scratch;
+        if let Varied::Environment(name) = &self.session.vary.varied {
+            self.session.executor.environment = vec![(name.clone(), value.clone())];
+        }
+        let mut request = self.requests[way].clone();
+        // The ways of one turn do the same work.
+        let turn = self.done / self.requests.len() as u64;
+        request.task.seed = self.session.plan.seed.wrapping_add(turn);
+        self.done += 1;
+        let visited = trial::visit(&mut self.session.executor, &request);
+        visited.map_err(|error| Stop::Point(format!("'{value}': {error}")))
+    }
+}
+
+impl Bench for Visits<'_, '_, '_, '_> {
+    type Error = Stop;
+
+    fn measure(&mut self, subject: usize) -> Result<Option<Vec<f64>>, Stop> {
+        let mut lost = None;
+        // A busy machine may take the processor away while the empty loop runs, which is then longer than the work.
+        for _ in 0..ATTEMPTS {
+            let Some(batch) = self.visit(subject)? else {
+                return Ok(None);
+            };
+            let metrics = self.metrics.iter();
+            let costs = metrics.map(|metric| cost(&batch, metric).ok_or(metric));
+            match costs.collect::<Result<Vec<f64>, &String>>() {
+                Ok(costs) => {
+                    self.session
+                        .recording
+                        .add(subject, batch)
+                        .map_err(Stop::All)?;
+                    return Ok(Some(costs));
+                }
+                Err(metric) => lost = Some(metric.clone()),
+            }
+        }
+        Err(Stop::Point(format!(
+            "'{}': {} takes too little time for the clock",
+            self.session.vary.values[subject],
+            lost.unwrap_or_default()
+        )))
+    }
+
+    fn elapsed_ns(&self) -> f64 {
+        (now_ns() - self.begin_ns) as f64
+    }
+
+    fn pace_ns(&self) -> Option<f64> {
+        Some(self.round_ns)
+    }
+
+    fn keep(&mut self, _: &Block, contest: &Contest) -> Result<(), Stop> {
+        let (vary, elapsed_ns) = (self.session.vary, self.elapsed_ns());
+        let point = &self.requests[0].points[0];
+        self.session.progress.update(|| {
+            let pairs = contest.pairs(elapsed_ns);
+            let known = pairs.first();
+            let known = known.map(|pair| sentence(&vary.values[0], &vary.values[pair.rival], pair));
+            format!("{point}: {}", known.unwrap_or_default())
+        });
+        Ok(())
     }
 }
 

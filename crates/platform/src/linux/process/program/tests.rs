@@ -30,12 +30,9 @@ fn run_until(
 fn plain(words: &[String]) -> Program<'_> {
     Program {
         words,
-        environment: &[],
-        directory: None,
-        limit: None,
-        stdin: None,
         stdout: Output::Pipe,
         stderr: Output::Pipe,
+        ..Program::default()
     }
 }
 

@@ -1,8 +1,8 @@
-//! The committed schema accepts all output of the library.
+//! What is written is read again, and the committed schema accepts it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use oscope_advice::{Advice, FORMAT, Gain, Setting, Value};
+use oscope_advice::{Advice, Error, FORMAT, Gain, Setting, Value, load_from};
 use serde_json::{Value as Json, json};
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn validator() -> jsonschema::Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-fn advice() -> Json {
+fn advice() -> Advice {
     let setting = |value, unit: Option<&str>, gain| Setting {
         title: "what it sets".into(),
         value,
@@ -31,7 +31,7 @@ fn advice() -> Json {
         high: None,
     };
     let never = Value::Choice("never".into());
-    let advice = Advice {
+    Advice {
         format: FORMAT,
         measured: "2026-03-01T00:00:00Z".into(),
         settings: [
@@ -47,13 +47,42 @@ fn advice() -> Json {
         ]
         .into(),
         ..Advice::default()
-    };
-    serde_json::to_value(advice).unwrap()
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("advice.json");
+    fs::write(&path, serde_json::to_vec(&advice()).unwrap()).unwrap();
+    let read = load_from(&path).unwrap();
+    assert_eq!(read, advice());
+    assert_eq!(read.number("loop_piece_size_l1"), Some(32_768));
+    assert_eq!(read.choice("map_files_from"), Some("never"));
+    assert_eq!(read.number("map_files_from"), None);
+    assert_eq!(read.number("nothing"), None);
+}
+
+#[test]
+fn what_is_no_advice_is_an_error_of_its_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("advice.json");
+    assert!(matches!(load_from(&path), Err(Error::Unreadable { .. })));
+    for damaged in ["", "[]", "{}", r#"{"format": 1}"#, r#"{"format": "one"}"#] {
+        fs::write(&path, damaged).unwrap();
+        assert!(
+            matches!(load_from(&path), Err(Error::Damaged { .. })),
+            "{damaged}"
+        );
+    }
+    fs::write(&path, r#"{"format": 2, "elsewhere": []}"#).unwrap();
+    let error = load_from(&path).unwrap_err();
+    assert!(matches!(error, Error::OtherFormat { found: 2, .. }));
 }
 
 #[test]
 fn advice_is_valid() {
-    let advice = advice();
+    let advice = json!(advice());
     let errors: Vec<String> = validator()
         .iter_errors(&advice)
         .map(|error| error.to_string())
@@ -64,7 +93,7 @@ fn advice_is_valid() {
 #[test]
 fn what_is_no_advice_is_not() {
     let wrong = |pointer: &str, value: Json| {
-        let mut advice = advice();
+        let mut advice = json!(advice());
         *advice.pointer_mut(pointer).unwrap() = value;
         !validator().is_valid(&advice)
     };
