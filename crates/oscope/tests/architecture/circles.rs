@@ -31,9 +31,9 @@ fn no_files_use_each_other_in_a_circle() {
 
 fn circles_in(source: &Path) -> Vec<String> {
     let paths = files(source);
-    let files: BTreeMap<Module, File> = paths
+    let files: BTreeMap<Module, Paths> = paths
         .iter()
-        .map(|path| (module(source, path), File::read(path)))
+        .map(|path| (module(source, path), Paths::read(path)))
         .collect();
     let uses: BTreeMap<&Module, BTreeSet<&Module>> = files
         .keys()
@@ -96,28 +96,9 @@ fn module(source: &Path, file: &Path) -> Module {
     names
 }
 
-/// The paths in a file.
-struct File {
-    used: Vec<Vec<String>>,
-    /// Re-exported names, and the paths they come from.
-    reexported: BTreeMap<String, Vec<String>>,
-}
-
-impl File {
-    fn read(path: &Path) -> Self {
-        let text = fs::read_to_string(path).expect("it can be read");
-        let mut paths = Paths::default();
-        paths.visit_file(&syn::parse_file(&text).expect("it compiles"));
-        Self {
-            used: paths.found,
-            reexported: paths.reexported,
-        }
-    }
-}
-
 /// The modules that a module uses, except its parents.
-fn used<'m>(module: &Module, files: &'m BTreeMap<Module, File>) -> BTreeSet<&'m Module> {
-    let found = files[module].used.iter();
+fn used<'m>(module: &Module, files: &'m BTreeMap<Module, Paths>) -> BTreeSet<&'m Module> {
+    let found = files[module].found.iter();
     found
         .filter_map(|path| home(module, path, files))
         .filter(|used| !module.starts_with(used))
@@ -128,7 +109,7 @@ fn used<'m>(module: &Module, files: &'m BTreeMap<Module, File>) -> BTreeSet<&'m 
 fn home<'m>(
     module: &Module,
     path: &[String],
-    files: &'m BTreeMap<Module, File>,
+    files: &'m BTreeMap<Module, Paths>,
 ) -> Option<&'m Module> {
     let path = absolute(module, path)?;
     let lengths = (0..=path.len()).rev();
@@ -166,14 +147,22 @@ fn absolute(module: &Module, path: &[String]) -> Option<Module> {
     Some(base)
 }
 
-/// Every path outside of tests.
+/// Every path of a file outside of tests.
 #[derive(Default)]
 struct Paths {
     found: Vec<Vec<String>>,
+    /// Re-exported names, and the paths they come from.
     reexported: BTreeMap<String, Vec<String>>,
 }
 
 impl Paths {
+    fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).expect("it can be read");
+        let mut paths = Self::default();
+        paths.visit_file(&syn::parse_file(&text).expect("it compiles"));
+        paths
+    }
+
     fn expand(&mut self, before: &[String], tree: &UseTree, is_private: bool) {
         let after = |name: &syn::Ident| [before, &[name.to_string()]].concat();
         let (name, path) = match tree {
@@ -194,9 +183,7 @@ impl Paths {
             self.reexported.insert(name, path);
         }
     }
-}
 
-impl Paths {
     /// Finds the paths of two names or more: a single name is mostly a variable.
     fn look_in(&mut self, tokens: TokenStream) {
         let mut path = Vec::new();

@@ -21,6 +21,7 @@
 //! - `> TEXT` and `2> TEXT`: standard output and standard error contain the text, with `!>` and `!2>` they do not.
 //!   Without a text, they are empty.
 //! - `= LINE`: these lines are the whole standard output.
+//! - `hides TEXT`: standard output does not contain the text, and neither does what is packed in it, as in a page.
 //! - `/PATH = VALUE`, `/PATH < NUMBER`, `/PATH > NUMBER`, `/PATH has TEXT`, `/PATH counts NUMBER`: a value in its JSON by
 //!   its pointer. The last is the length of a list.
 //! - `schema FILE`: its JSON matches this schema and contains its version.
@@ -28,10 +29,14 @@
 mod made;
 
 use crate::common::receiver::Receiver;
-use crate::common::{json, program};
+use crate::common::{holds, json, program};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Output;
@@ -53,8 +58,8 @@ macro_rules! files {
 }
 
 files! {
-    ab commands compare damage disks documents files fleet judged labs outputs references
-    reproduce runs signals stores terminals transfers
+    ab commands compare damage disks documents files fleet judged labs links outputs redact references
+    reproduce resume runs signals stores terminals transfers
 }
 
 #[test]
@@ -205,7 +210,7 @@ impl Case {
                     let mut command = Command::new(program());
                     command.current_dir(&self.folder);
                     let options: Vec<&str> = rest.split(' ').collect();
-                    let receiver = Receiver::with(command, &options);
+                    let receiver = Receiver::start(command, &options);
                     self.made.push(("TO".to_owned(), receiver.address.clone()));
                     self.receiver = Some(receiver);
                 }
@@ -268,22 +273,11 @@ impl Case {
 
 /// The expectation, and the value that differs, if it does not hold. `lines` are all that begin with `=`.
 fn wrong(expected: &str, lines: &[&str], output: &Output) -> Option<String> {
-    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
-    let has = |stream: &str, text: &str| match text {
-        "" => stream.is_empty(),
-        text => stream.contains(text),
-    };
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let (kind, text) = expected.split_once(' ').unwrap_or((expected, ""));
     let holds = match kind {
-        "exit" => {
-            let code = output.status.code().map(|code| code.to_string());
-            text.split(',').any(|it| Some(it) == code.as_deref())
-        }
-        ">" => has(&stdout, text),
-        "2>" => has(&stderr, text),
-        "!>" => !has(&stdout, text),
-        "!2>" => !has(&stderr, text),
         "=" => stdout.lines().eq(lines.iter().copied()),
+        "hides" => !unpacked(&stdout).contains(text),
         "schema" => {
             let errors = unlike(&json(&output.stdout), text);
             return (!errors.is_empty()).then(|| format!("{expected}: {}", errors.join("\n")));
@@ -294,9 +288,18 @@ fn wrong(expected: &str, lines: &[&str], output: &Output) -> Option<String> {
             };
             return differing(expected, &document);
         }
-        _ => false,
+        _ => holds(expected, output).unwrap_or(false),
     };
     (!holds).then(|| expected.to_owned())
+}
+
+/// All contents of `text`, including its compressed parts, in lower case.
+fn unpacked(text: &str) -> String {
+    let is_packed = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    let pieces = text.split(|c| !is_packed(c)).filter(|it| it.len() > 40);
+    let packed = pieces.filter_map(|it| BASE64_STANDARD.decode(it).ok());
+    let inside = packed.filter_map(|it| io::read_to_string(ZlibDecoder::new(it.as_slice())).ok());
+    (text.to_owned() + &inside.collect::<String>()).to_lowercase()
 }
 
 /// The expectation and the value in `document`, if it does not hold.
@@ -361,6 +364,11 @@ fn each_kind_of_expectation_can_fail() {
         ("$ echo a >&2\n  2>", "2>"),
         ("$ echo a >&2\n  !2> a", "!2> a"),
         ("$ echo a; echo b\n  = a", "= a"),
+        ("$ echo BAB\n  hides a", "hides a"),
+        (
+            "$ echo eJxLVChOTS5KLVEoyUgsUcjJTC1WyMxTSFQoSEzOTk0BUkUlCvlpYIH0VABsog+w\n  hides secret",
+            "hides secret",
+        ),
         ("$ false\n$ true\n  exit 0", "exit 0"),
         ("$ false \\\n  || exit 4", "exit 0"),
         ("$ true\n  nonsense", "nonsense"),

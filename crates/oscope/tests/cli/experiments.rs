@@ -26,9 +26,8 @@ fn processes_with(text: &str) -> usize {
 
 fn check(experiment: &str, metrics: &[&str]) {
     let place = Place::new();
-    let run = format!("run {experiment} --no-page --json --dir $scratch");
     let mark = format!("{}-{experiment}", std::process::id());
-    let output = visit_each_point(place.line(&run).env("OSCOPE_TEST", &mark));
+    let output = visit_each_point(place.run(experiment).env("OSCOPE_TEST", &mark));
     let run = json(&output.stdout);
     let measured = &run["experiments"][0];
     for failure in list(measured, "failures") {
@@ -42,8 +41,9 @@ fn check(experiment: &str, metrics: &[&str]) {
     for estimate in &estimates {
         if estimate["verdict"] == "sound" {
             let value = estimate["value"].as_f64().expect("a number");
-            // Only counts may be zero.
-            let is_possible = value > 0.0 || value == 0.0 && estimate["unit"] == "count";
+            // Only counts and amounts may be zero.
+            let may_be_zero = ["count", "bytes"].contains(&estimate["unit"].as_str().unwrap_or(""));
+            let is_possible = value > 0.0 || value == 0.0 && may_be_zero;
             assert!(value.is_finite() && is_possible, "{experiment}: {estimate}");
         }
     }
@@ -52,6 +52,8 @@ fn check(experiment: &str, metrics: &[&str]) {
         assert!(is_measured, "{experiment}: no {metric}");
     }
     assert_eq!(processes_with(&mark), 0, "{experiment} left a process");
+    let left = scratch_files(&place.scratch());
+    assert!(left.is_empty(), "{experiment} left {left:?}");
 }
 
 #[test]
@@ -63,6 +65,7 @@ fn processes_and_threads_are_measured() {
     check("process.poll", &["wait", "register"]);
     let slices = ["got", "got_p99", "tick", "tick_p99", "in_ticks"];
     check("threads.slice", &slices);
+    check("system.noise", &["lost", "gaps", "work", "delay"]);
 }
 
 #[test]
@@ -73,6 +76,49 @@ fn memory_is_measured() {
     check("memory.parallel", &["read", "write", "copy"]);
     let faults = ["cost", "minor_faults", "major_faults"];
     check("memory.page_fault", &faults);
+    check("memory.allocate", &["cost", "faults", "taken", "held"]);
+}
+
+#[test]
+fn a_preloaded_allocator_is_measured_and_finds_all_processors() {
+    const SOURCE: &str = r#"
+        #define _GNU_SOURCE
+        #include <sched.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        void *__libc_malloc(size_t);
+        void *malloc(size_t bytes) { return __libc_malloc(bytes); }
+        __attribute__((constructor)) static void count(void) {
+            cpu_set_t set;
+            FILE *file = fopen(getenv("COUNT_IN"), "w");
+            if (!file || sched_getaffinity(0, sizeof set, &set)) abort();
+            fprintf(file, "%d", CPU_COUNT(&set));
+            fclose(file);
+        }"#;
+    let place = Place::new();
+    check!(place => "run memory.allocate --at allocator=/no/library.so | 2 | 2> takes no level '/no/library.so'");
+    let (library, count) = (place.path("own.so"), place.path("count"));
+    std::fs::write(place.path("own.c"), SOURCE).expect("there is space");
+    let mut compiler = std::process::Command::new("cc");
+    let compiler = compiler.args(["-shared", "-fPIC", "-o"]).arg(&library);
+    let built = compiler.arg(place.path("own.c")).status();
+    assert!(built.expect("the README asks for one").success());
+    let levels = format!("--at allocator={} --at block_size=16", library.display());
+    let run = format!("run memory.allocate {levels} --no-page --json --dir $scratch");
+    let run = json(&visit_each_point(place.line(&run).env("COUNT_IN", &count)).stdout);
+    let measured = &run["experiments"][0];
+    if let [failure, ..] = list(measured, "failures") {
+        let reason = failure["reason"].as_str().expect("a reason");
+        assert!(reason.contains("statically"), "{reason}");
+        return println!("skipped: {reason}");
+    }
+    for point in list(measured, "points") {
+        let remark = point["remarks"][0].as_str().expect("a remark");
+        assert!(remark.contains("own.so, SHA-256 "), "{remark}");
+    }
+    let allowed = platform::placement::allowed_cpus().expect("this system has them");
+    let counted = std::fs::read_to_string(&count).expect("the library was loaded");
+    assert_eq!(counted, allowed.len().to_string());
 }
 
 #[test]
@@ -81,6 +127,7 @@ fn what_several_processors_share_is_measured() {
         Ok(cpus) if cpus.len() > 1 => {}
         _ => return eprintln!("skipped: there is only one processor"),
     }
+    check("memory.loaded", &["latency", "bandwidth"]);
     check("memory.false_sharing", &["increment"]);
     check("memory.cores", &["one_way"]);
     let calls = ["getpid", "open_close", "page_fault", "futex_wake"];
@@ -128,14 +175,9 @@ fn the_group_threads_is_measured_and_drawn() {
 
 #[test]
 fn whole_files_are_measured() {
-    let place = Place::new();
-    let run = "run file.sum file.size file.engine --no-page --json --dir $scratch";
-    let output = visit_each_point(&mut place.line(run));
-    let text = json(&output.stdout).to_string();
-    for part in ["file.sum", "by_cpu", "file.size", "file.engine", "pread"] {
-        assert!(text.contains(part), "no {part} in {text}");
-    }
-    assert!(scratch_files(&place.scratch()).is_empty());
+    check("file.sum", &["throughput", "by_cpu"]);
+    check("file.size", &["throughput"]);
+    check("file.engine", &["rate"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Runs on machines with other work: they stay within their limits, and report their usage.
 
-use crate::common::{Place, json, list, scratch_files, visit};
+use crate::common::{EACH_POINT, Place, json, list, outcome, scratch_files};
 use platform::clock::now_ns;
 use platform::process::{Exit, Worker, WorkerError, WorkerOptions};
 use serde_json::Value;
@@ -8,27 +8,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use testing::{Command, LONGEST_WAIT};
+use testing::LONGEST_WAIT;
 
 const MIB: u64 = 1 << 20;
 static NEVER: AtomicBool = AtomicBool::new(false);
-
-/// A run in `place` that prints JSON.
-fn run(place: &Place, words: &str) -> Command {
-    place.line(&format!("run --no-page --json {words} --dir $scratch"))
-}
-
-/// The output of a run that has visited each point, and its messages.
-fn outcome(command: &mut Command) -> (Value, String) {
-    outcome_until(command, "pass 1 of ")
-}
-
-/// The same, interrupted when its messages contain `sign`.
-fn outcome_until(command: &mut Command, sign: &str) -> (Value, String) {
-    let output = visit(command, sign);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    (json(&output.stdout), stderr)
-}
 
 fn experiment<'v>(run: &'v Value, id: &str) -> &'v Value {
     let mut all = list(run, "experiments").iter();
@@ -65,7 +48,7 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
     let place = Place::new();
     let started_ns = now_ns();
     let deadline_ns = started_ns + LONGEST_WAIT.as_nanos() as u64;
-    let command = run(&place, "memory.latency process.calls --gentle --budget 12s");
+    let command = place.run("memory.latency process.calls --gentle --budget 12s");
     let program = Worker::spawn(command.into(), &WorkerOptions::default());
     let mut program = program.expect("it starts");
     let mut text = String::new();
@@ -107,7 +90,10 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
 #[test]
 fn a_limit_on_memory_leaves_out_larger_blocks_and_says_so() {
     let place = Place::new();
-    let (run, stderr) = outcome(&mut run(&place, "memory.bandwidth --limit memory=128MiB"));
+    let (run, stderr) = outcome(
+        &mut place.run("memory.bandwidth --limit memory=128MiB"),
+        EACH_POINT,
+    );
     let beyond = "beyond the limit of 128 MiB of memory";
     let left_out = failures(&run, "memory.bandwidth", beyond);
     assert!(!left_out.is_empty() && stderr.contains(beyond), "{stderr}");
@@ -127,12 +113,11 @@ fn a_limit_on_memory_leaves_out_larger_blocks_and_says_so() {
 #[test]
 fn without_a_control_group_the_address_space_is_limited() {
     let place = Place::new();
-    let run = "run threads.create --limit memory=128MiB --no-page --json --dir";
-    let words: Vec<_> = run.split(' ').collect();
-    let Some(mut command) = place.as_somebody(&[], &words) else {
+    let run = place.run("threads.create --limit memory=128MiB");
+    let Some(mut command) = place.as_somebody(&[], &run) else {
         return;
     };
-    let (run, stderr) = outcome(command.arg(place.scratch()));
+    let (run, stderr) = outcome(&mut command, EACH_POINT);
     let used = &run["run"]["limited"]["used"];
     assert_eq!(used["memory_of_group"], false, "{stderr}");
     // Stacks exceed the address space limit, for which pthread_create(3) has EAGAIN.
@@ -149,7 +134,7 @@ fn without_a_control_group_the_address_space_is_limited() {
 fn a_limit_on_scratch_files_leaves_out_experiments_that_need_larger_ones() {
     let place = Place::new();
     let words = "file.block_size memory.latency --limit disk=1MiB";
-    let (run, stderr) = outcome(&mut run(&place, words));
+    let (run, stderr) = outcome(&mut place.run(words), EACH_POINT);
     let skipped = experiment(&run, "file.block_size")["skipped"].as_str();
     let beyond = "beyond the limit of 1.00 MiB of scratch files: it needs ";
     let is_beyond = skipped.is_some_and(|it| it.starts_with(beyond));
@@ -167,7 +152,7 @@ fn a_limit_on_writing_ends_experiments_that_write_and_no_others() {
     let words = "file.block_size memory.latency --limit written=160MiB";
     let beyond = "beyond the limit of 160 MiB written";
     let sign = format!("not measured: {beyond}");
-    let (run, stderr) = outcome_until(&mut run(&place, words), &sign);
+    let (run, stderr) = outcome(&mut place.run(words), &sign);
     if run["storage"]["file_system"] == "tmpfs" {
         return eprintln!("skipped: scratch files lie in memory here");
     }
@@ -187,10 +172,8 @@ fn a_limit_on_processors_holds_for_every_thread() {
         return eprintln!("skipped: there is only one processor");
     }
     let place = Place::new();
-    let mut command = run(
-        &place,
-        "file.sum threads.lock memory.parallel transfer.file process.ipc --limit cpus=1 --budget 12s",
-    );
+    let what = "file.sum threads.lock memory.parallel transfer.file process.ipc";
+    let mut command = place.run(&format!("{what} --limit cpus=1 --budget 12s"));
     let json_file = fs::File::create(place.path("run.json")).expect("a new file");
     command
         .stdout(json_file)

@@ -1,9 +1,8 @@
 //! `oscope lab`: each lab from its questions to the hand-in, and a class.
 
-use crate::common::{Place, end_by, ends, json, list, scratch_files};
+use crate::common::{Place, ends, json, list, scratch_files};
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::fs;
 
 /// A lab as `oscope lab list --json` describes it.
 fn described(place: &Place, lab: &str) -> Value {
@@ -70,16 +69,4 @@ fn every_lab_runs_to_its_end() {
     for lab in labs.as_array().expect("a list") {
         runs_to_its_end(lab["name"].as_str().expect("a name"));
     }
-}
-
-#[test]
-fn a_stop_leaves_no_hand_in_and_no_scratch_files() {
-    let place = Place::new();
-    answer(&place, "systems");
-    let lab = "lab start systems --answers $answers.txt --dir $scratch --output $hand-ins";
-    let (output, ..) = end_by("INT", place.begun(lab));
-    assert_eq!(output.status.code(), Some(130));
-    let hand_ins = fs::read_dir(place.path("hand-ins")).expect("it was made");
-    assert_eq!(hand_ins.count(), 0);
-    assert!(scratch_files(&place.scratch()).is_empty());
 }

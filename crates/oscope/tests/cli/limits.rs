@@ -1,19 +1,11 @@
 //! Limits on a process: forbidden operations fail with their reason, and the others continue.
 
-use crate::common::{
-    Place, as_user, fresh_user, json, list, scratch_files, under, visit, visit_each_point,
-};
+use crate::common::{Place, json, list, scratch_files, under, visit, visit_each_point};
 use platform::sandbox::{Call, forbid};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use testing::Command;
-
-/// A run of an experiment.
-fn run(place: &Place, experiment: &str) -> Command {
-    let run = format!("run {experiment} --no-page --json --dir $scratch");
-    place.line(&run)
-}
 
 /// Checks that some points were measured, and that exactly the points with one of `names` in their
 /// levels failed with `reason`.
@@ -76,7 +68,7 @@ fn a_limit_on_files_or_addresses_fails_the_points_that_need_more() {
         ),
     ] {
         let place = Place::new();
-        let mut limited = under(&["prlimit", limit], &run(&place, experiment));
+        let mut limited = under(&["prlimit", limit], &place.run(experiment));
         assert_fails_only(&mut limited, &[name], reason);
         assert!(scratch_files(&place.scratch()).is_empty());
     }
@@ -88,7 +80,7 @@ fn without_descriptors_a_directory_that_cannot_be_locked_does_not_stay() {
         let place = Place::new();
         let wrapper = ["prlimit", &format!("--nofile={most}")];
         // It may end anywhere, or not even start.
-        let _ = visit_each_point(&mut under(&wrapper, &run(&place, "process.calls")));
+        let _ = visit_each_point(&mut under(&wrapper, &place.run("process.calls")));
         for left in scratch_files(&place.scratch()) {
             assert!(left.join("lock").exists(), "{most}: nobody ever sweeps it");
         }
@@ -109,7 +101,7 @@ fn without_proc_or_most_of_it_everything_that_needs_none_is_measured() {
             eprintln!("skipped: nothing can be mounted over /proc here");
             continue;
         }
-        let output = visit_each_point(&mut under(&wrapper, &run(&place, experiment)));
+        let output = visit_each_point(&mut under(&wrapper, &place.run(experiment)));
         let run = json(&output.stdout);
         assert!(!list(&run["experiments"][0], "points").is_empty(), "{run}");
         assert!(scratch_files(&place.scratch()).is_empty());
@@ -121,7 +113,7 @@ fn on_one_processor_nothing_is_said_of_two() {
     let cpus = platform::placement::allowed_cpus().expect("this process runs somewhere");
     let place = Place::new();
     let wrapper = ["taskset", "--cpu-list", &cpus[0].to_string()];
-    let mut confined = under(&wrapper, &run(&place, "process.switch"));
+    let mut confined = under(&wrapper, &place.run("process.switch"));
     assert_fails_only(&mut confined, &["two cores"], "only one core");
 }
 
@@ -129,17 +121,10 @@ fn on_one_processor_nothing_is_said_of_two() {
 /// with one of `names` in their levels.
 fn few_processes_fail(most: u32, experiment: &str, names: &[&str], reason: &str) {
     let place = Place::new();
-    let user = fresh_user();
-    let Some(copy) = place.program_for(user) else {
-        return;
-    };
-    let mut limited = as_user(user);
-    limited
-        .args(["prlimit", &format!("--nproc={most}")])
-        .arg(copy)
-        .args(run(&place, experiment).get_args())
-        .env("NO_COLOR", "1");
-    assert_fails_only(&mut limited, names, reason);
+    let wrapper = ["prlimit", &format!("--nproc={most}")];
+    if let Some(mut limited) = place.as_somebody(&wrapper, &place.run(experiment)) {
+        assert_fails_only(&mut limited, names, reason);
+    }
 }
 
 #[test]
@@ -198,7 +183,7 @@ fn a_control_group_of_few_processes_fails_calls_that_make_more() {
     let enter = "echo $$ >\"$0\" && exec \"$@\"";
     let members = members.to_str().expect("a plain path");
     let wrapper = ["sh", "-c", enter, members];
-    let mut grouped = under(&wrapper, &run(&place, "process.calls"));
+    let mut grouped = under(&wrapper, &place.run("process.calls"));
     assert_fails_only(&mut grouped, &CHILDREN, NO_MORE_PROCESSES);
 }
 
@@ -212,7 +197,7 @@ fn a_call_that_is_forbidden_fails_its_points_and_no_others() {
                 eprintln!("skipped: {error}");
                 return;
             }
-            let mut filtered = run(&place, "process.ipc");
+            let mut filtered = place.run("process.ipc");
             assert_fails_only(&mut filtered, &["eventfd"], "not permitted");
         };
         scope.spawn(start);

@@ -11,6 +11,3 @@ mod gentle;
 mod lab;
 mod limits;
 mod links;
-mod redact;
-mod resume;
-mod transfers;

@@ -78,24 +78,23 @@ impl Place {
         names
     }
 
-    /// The program with the store of this environment.
-    fn oscope(&self, arguments: &[&str]) -> Command {
+    /// The program with the store of this environment and the words of a line, in which `$NAME` is the path NAME here.
+    pub fn line(&self, line: &str) -> Command {
+        let words = shlex::split(line).expect("the quotes are closed");
         let mut command = Command::new(program());
         command
             .arg("--store")
             .arg(&self.store)
-            .args(arguments)
+            .args(words.iter().map(|word| self.with_paths(word)))
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C.UTF-8")
             .env_remove("XDG_DATA_HOME");
         command
     }
 
-    /// The same, with the words of a line, in which `$NAME` is the path NAME here.
-    pub fn line(&self, line: &str) -> Command {
-        let words = shlex::split(line).expect("the quotes are closed");
-        let words: Vec<String> = words.iter().map(|word| self.with_paths(word)).collect();
-        self.oscope(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    /// A run of these experiments with these options, without a page, that prints JSON.
+    pub fn run(&self, words: &str) -> Command {
+        self.line(&format!("run {words} --no-page --json --dir $scratch"))
     }
 
     fn with_paths(&self, word: &str) -> String {
@@ -128,28 +127,14 @@ impl Place {
         json(self.prints(line).as_bytes())
     }
 
-    /// The program with this environment's store, run as an unprivileged user by `wrapper`; `None`,
-    /// with the reason printed, if this process has no right to it.
-    pub fn as_somebody(&self, wrapper: &[&str], arguments: &[&str]) -> Option<Command> {
-        let user = fresh_user();
-        let copy = self.program_for(user)?;
-        let mut command = as_user(user);
-        command
-            .args(wrapper)
-            .arg(copy)
-            .arg("--store")
-            .arg(&self.store)
-            .args(arguments)
-            .env("NO_COLOR", "1");
-        Some(command)
-    }
-
-    /// A copy of the program that `user` may start, with access to the store and the scratch directory;
-    /// `None`, with the reason printed, without the right to become that user.
-    pub fn program_for(&self, user: u32) -> Option<PathBuf> {
-        if !may("becoming another user") {
+    /// `command` of this program as that of a user of whom nothing else runs, started by `wrapper`; `None`, with the reason
+    /// printed, without the right to become that user.
+    pub fn as_somebody(&self, wrapper: &[&str], command: &Command) -> Option<Command> {
+        if !is_root() {
+            eprintln!("skipped: becoming another user needs the rights of root");
             return None;
         }
+        let user = fresh_user();
         let copy = self.path("oscope");
         fs::copy(program(), &copy).expect("a copy that others may run");
         for directory in [self.root.path(), &self.scratch()] {
@@ -157,11 +142,14 @@ impl Place {
             fs::set_permissions(directory, everyone).expect("it is ours");
         }
         let probe = as_user(user).arg(&copy).arg("--version").output();
-        let starts = probe.is_ok_and(|output| output.status.success());
-        if !starts {
+        if !probe.is_ok_and(|output| output.status.success()) {
             eprintln!("skipped: another user cannot start {}", copy.display());
+            return None;
         }
-        starts.then_some(copy)
+        let mut started = as_user(user);
+        started.args(wrapper).arg(copy).args(command.get_args());
+        started.env("NO_COLOR", "1");
+        Some(started)
     }
 
     /// A short run of one cheap experiment. Its few points are measured as often as in any run: the budget
@@ -188,35 +176,45 @@ impl Place {
     }
 }
 
-/// Runs a command and checks its end: `EXIT CODE | > TEXT | 2> TEXT`, with texts of standard output and of
-/// standard error. `!>` is a text that is absent, and without a text the stream is empty. Several exit codes
-/// have commas.
+/// Runs a command and checks its end: `EXIT CODE | > TEXT | 2> TEXT`, as [`holds`] understands each of them.
 #[track_caller]
 pub fn ends(command: &mut Command, expected: &str) -> Output {
     let output = command.output().expect("the program starts");
-    let said = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
-    let found = format!("{command:?} | {expected}\n{}{}", said[0], said[1]);
-    let mut cells = expected.split(" | ");
-    let code = output.status.code().map(|code| code.to_string());
-    let mut codes = cells.next().unwrap_or_default().split(',');
-    assert!(
-        codes.any(|it| Some(it) == code.as_deref()),
-        "{code:?}: {found}"
-    );
-    for cell in cells {
-        let (stream, text) = cell.split_once(' ').unwrap_or((cell, ""));
-        let said = match stream.trim_start_matches('!') {
-            ">" => &said[0],
-            "2>" => &said[1],
-            _ => panic!("no stream: {cell}"),
-        };
-        let is_there = match text {
-            "" => said.is_empty(),
-            text => said.contains(text),
-        };
-        assert_eq!(is_there, !stream.starts_with('!'), "{cell}: {found}");
+    let expected = format!("exit {expected}");
+    let wrong = expected
+        .split(" | ")
+        .find(|it| holds(it, &output) != Some(true));
+    if let Some(wrong) = wrong {
+        let said = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+        let status = output.status;
+        panic!(
+            "{command:?}: not {wrong}, but {status}\n{}{}",
+            said[0], said[1]
+        );
     }
     output
+}
+
+/// True if the end of a program is as expected: `exit 0,1` is one of these exit codes; `> TEXT` and `2> TEXT` are parts of
+/// standard output and of standard error, with `!>` and `!2>` texts that are absent. Without a text, the stream is empty.
+/// `None` for any other expectation.
+pub fn holds(expected: &str, output: &Output) -> Option<bool> {
+    let (kind, text) = expected.split_once(' ').unwrap_or((expected, ""));
+    let stream = match kind.trim_start_matches('!') {
+        ">" => &output.stdout,
+        "2>" => &output.stderr,
+        "exit" => {
+            let code = output.status.code().map(|code| code.to_string());
+            return Some(text.split(',').any(|it| Some(it) == code.as_deref()));
+        }
+        _ => return None,
+    };
+    let stream = String::from_utf8_lossy(stream);
+    let is_there = match text {
+        "" => stream.is_empty(),
+        text => stream.contains(text),
+    };
+    Some(is_there != kind.starts_with('!'))
 }
 
 /// Standard output of a command whose end [`ends`] checks.
@@ -247,14 +245,6 @@ pub fn end(child: Process) -> (Output, String, String) {
 
 pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_oscope"))
-}
-
-/// The program behind a line of the shell, which starts it as `"$0" "$@"`.
-pub fn by_shell(line: &str, arguments: &[&str]) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", line]).arg(program()).args(arguments);
-    shell.env("NO_COLOR", "1");
-    shell
 }
 
 /// `command` as the arguments of `wrapper`.
@@ -318,10 +308,20 @@ pub fn signal(name: &str, process: u32) {
     ends(kill.arg(format!("-{name}")).arg(process.to_string()), "0");
 }
 
+/// The message of a run that has visited each of its points.
+pub const EACH_POINT: &str = "pass 1 of ";
+
 /// The output of a run that has visited each of its points, and was then interrupted. With a budget instead,
 /// the speed of the machine would decide which points are measured.
 pub fn visit_each_point(run: &mut Command) -> Output {
-    visit(run, "pass 1 of ")
+    visit(run, EACH_POINT)
+}
+
+/// The results of a run and its messages, as of [`visit`].
+pub fn outcome(run: &mut Command, sign: &str) -> (Value, String) {
+    let output = visit(run, sign);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (json(&output.stdout), said)
 }
 
 /// The output of a run that is interrupted when a line of its messages contains `sign`, or ends before.
@@ -361,22 +361,13 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
     entries.map(|it| it.path()).filter(is_scratch).collect()
 }
 
-/// True if this process has all rights; tests that need them print why they are skipped.
+/// True if this process has all rights.
 pub fn is_root() -> bool {
     platform::environment::Environment::read().is_root == Some(true)
 }
 
-/// True if this process has all rights; else prints that a test of `what` is skipped.
-pub fn may(what: &str) -> bool {
-    let may = is_root();
-    if !may {
-        eprintln!("skipped: {what} needs the rights of root");
-    }
-    may
-}
-
 /// A user of whom nothing runs: another one each time, also in tests that run at the same time.
-pub fn fresh_user() -> u32 {
+fn fresh_user() -> u32 {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     20_000 + (8 * std::process::id() + count) % 40_000

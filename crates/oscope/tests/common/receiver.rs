@@ -1,9 +1,7 @@
 //! `oscope receive` in its own process.
 
-use super::{program, start, text};
-use std::fs;
+use super::start;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 use std::process::Output;
 use std::thread::JoinHandle;
 use testing::{Command, Process, joined};
@@ -18,25 +16,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver for files in `directory`.
-    pub fn start(directory: &Path, arguments: &[&str]) -> Self {
-        Self::by(Command::new(program()), directory, arguments)
-    }
-
-    /// The same, started by `command`.
-    pub fn by(command: Command, directory: &Path, arguments: &[&str]) -> Self {
-        fs::create_dir_all(directory).expect("a directory");
-        Self::with(command, &[arguments, &[text(directory)]].concat())
-    }
-
-    /// A receiver with only these arguments, at any free port.
-    pub fn with(command: Command, arguments: &[&str]) -> Self {
-        Self::at("127.0.0.1:0", command, arguments)
-    }
-
-    /// A receiver at this address.
-    pub fn at(address: &str, mut command: Command, arguments: &[&str]) -> Self {
-        let command = command.args(["receive", "--listen", address]);
+    /// A receiver at any free port, started by `command`.
+    pub fn start(mut command: Command, arguments: &[&str]) -> Self {
+        let command = command.args(["receive", "--listen", "127.0.0.1:0"]);
         let mut child = start(command.args(arguments));
         let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut said = String::new();
@@ -60,11 +42,6 @@ impl Receiver {
             said,
             address,
         }
-    }
-
-    /// Its process id.
-    pub fn id(&self) -> u32 {
-        self.child.id()
     }
 
     /// Its output, after it ended by itself.

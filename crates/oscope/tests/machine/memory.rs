@@ -3,8 +3,8 @@
 
 use crate::alone;
 use crate::common::{
-    LARGE_BUDGET, Place, by_shell, ends, is_root, json, list, scratch_files, signal,
-    visit_each_point, wait_until,
+    EACH_POINT, LARGE_BUDGET, Place, ends, is_root, json, list, outcome, program, scratch_files,
+    signal, under, wait_until,
 };
 use platform::confinement::{MemoryGroup, SwapFile, can_limit_memory, free_swap_bytes};
 use platform::node::{self, Node};
@@ -79,8 +79,8 @@ fn in_little_memory_blocks_are_cut() {
         memory_group: Some(&group),
         ..WorkerOptions::default()
     };
-    let command = "run memory.bandwidth --budget 20s --no-page --json --dir $scratch";
-    let mut run = Worker::spawn(place.line(command).into(), &options).expect("the program starts");
+    let command = place.run("memory.bandwidth --budget 20s");
+    let mut run = Worker::spawn(command.into(), &options).expect("the program starts");
     let deadline_ns = platform::clock::now_ns() + LONGEST_WAIT.as_nanos() as u64;
     let mut text = String::new();
     while let Ok(Some(line)) = run.read_line_until(deadline_ns, &NEVER) {
@@ -96,19 +96,19 @@ fn in_little_memory_blocks_are_cut() {
 fn an_address_space_that_is_too_small_is_named() {
     let _alone = alone();
     let place = Place::new();
-    let limited = |kib: u32, arguments: &[&str]| {
+    let limited = |kib: u32, command: &Command| {
         let limit = format!("ulimit -v {kib} && exec \"$0\" \"$@\"");
-        by_shell(&limit, arguments)
+        under(&["sh", "-c", &limit], command)
     };
     // The program itself needs another size in each build.
     let starts = |kib: &u32| {
-        let output = limited(*kib, &["--version"]).output();
+        let output = limited(*kib, Command::new(program()).arg("--version")).output();
         output.is_ok_and(|output| output.status.success())
     };
     let least = (30_000..).step_by(10_000).find(starts).expect("it starts");
     let run = place.line("run memory.bandwidth --no-page --dir $scratch");
-    let mut command = limited(least + 10_000, &[]);
-    ends(command.args(run.get_args()), "1 | 2> of memory, of which");
+    let mut run = limited(least + 10_000, &run);
+    ends(&mut run, "1 | 2> of memory, of which");
 }
 
 #[test]
@@ -150,17 +150,10 @@ fn swap_made_for_an_interrupted_run_is_gone_with_it() {
     assert!(was_on && !swap_is_on(&scratch) && scratch_files(&scratch).is_empty());
 }
 
-/// The results of a run that has visited each point, and its messages.
-fn outcome(mut run: Command, place: &Place) -> (Value, String) {
-    let output = visit_each_point(run.arg("--dir").arg(place.scratch()));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (json(&output.stdout), said)
-}
-
 /// A short run of memory.bandwidth without privileges, in so little address space that all its
 /// blocks are measured quickly, except those in swap.
 fn bandwidth_without_rights(place: &Place) -> Option<Command> {
-    let run = ["run", "memory.bandwidth", "--no-page", "--json"];
+    let run = place.run("memory.bandwidth");
     place.as_somebody(&["prlimit", "--as=419430400"], &run)
 }
 
@@ -177,7 +170,7 @@ fn in_swap(run: &Value) -> Vec<&Value> {
 fn without_rights_blocks_go_to_swap_on_request() {
     let _alone = alone();
     let place = Place::new();
-    let Some(run) = bandwidth_without_rights(&place) else {
+    let Some(mut run) = bandwidth_without_rights(&place) else {
         return;
     };
     let area = place.directory("area");
@@ -185,7 +178,7 @@ fn without_rights_blocks_go_to_swap_on_request() {
         Ok(swap) => swap,
         Err(error) => return eprintln!("skipped: {error}"),
     };
-    let (run, said) = outcome(run, &place);
+    let (run, said) = outcome(&mut run, EACH_POINT);
     let failures = run["experiments"][0]["failures"].to_string();
     let in_swap = in_swap(&run);
     // A disk may be too busy to swap the block out in time.
@@ -208,13 +201,13 @@ fn without_rights_blocks_go_to_swap_on_request() {
 fn without_rights_and_without_swap_the_rest_is_measured() {
     let _alone = alone();
     let place = Place::new();
-    let Some(run) = bandwidth_without_rights(&place) else {
+    let Some(mut run) = bandwidth_without_rights(&place) else {
         return;
     };
     if free_swap_bytes() > 0 {
         return eprintln!("skipped: this system has swap");
     }
-    let (run, said) = outcome(run, &place);
+    let (run, said) = outcome(&mut run, EACH_POINT);
     assert!(!points(&run).is_empty(), "{said}");
     assert_eq!(in_swap(&run), Vec::<&Value>::new());
 }
@@ -226,7 +219,7 @@ fn memory_is_measured_from_each_node_to_each_or_the_question_does_not_arise() {
     let has_memory = |node: &&Node| node.available_bytes.is_some();
     let with_memory = nodes.iter().filter(has_memory).count();
     let place = Place::new();
-    let of = |what: &str| outcome(place.line(&format!("run {what} --no-page --json")), &place);
+    let of = |what: &str| outcome(&mut place.run(what), EACH_POINT);
     let (run, said) = of("memory.nodes");
     let measured = &run["experiments"][0];
     if with_memory < 2 {

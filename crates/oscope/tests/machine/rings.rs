@@ -57,8 +57,7 @@ fn where_rings_are_forbidden_methods_that_need_them_say_so_and_all_else_goes_on(
         file read $file --block-size 64KiB --method pread | 0
         file sum $file --cold | 0
     ");
-    let run = "run file.engine --no-page --json --dir $scratch";
-    let run = json(&visit_each_point(&mut place.line(run)).stdout);
+    let run = json(&visit_each_point(&mut place.run("file.engine")).stdout);
     let experiment = &run["experiments"][0];
     assert!(!list(experiment, "points").is_empty());
     let is_refused = |failure: &Value| failure["reason"].to_string().contains("io_uring_disabled");

@@ -11,7 +11,6 @@
 //! - `machine NAME TIMES`: an idle run of another machine, as slow as that: `NAME.json`.
 //! - `fleet FOLDER FACTOR...`: the runs of nodes n1, n2 and so on, whose system calls take FACTOR times as long as
 //!   usual, and copies of memory as long as usual: `FOLDER/n1.oscope.json`.
-//! - `fabric FOLDER`: the output of `osu_bw` and `osu_latency` for five nodes, of which n3 sends slowly.
 
 use crate::common::{REPORT, UNPROVEN, in_six_passes, printed, program};
 use flate2::read::GzDecoder;
@@ -94,7 +93,6 @@ pub(super) fn make(folder: &Path, words: &str) -> Option<(String, String)> {
                 write(&file, &node_run(&node, &file, number(factor)));
             }
         }
-        ["fabric", fabric] => write_fabric(&folder.join(fabric)),
         _ => panic!("nothing of this kind is made: {words:?}"),
     }
     None
@@ -171,6 +169,7 @@ static TEMPLATE: LazyLock<Value> = LazyLock::new(|| {
     run
 });
 
+/// A run of the template's experiment: `processes` are the times of its processes, as multiples of the usual ones.
 fn session(id: &str, factor: f64, processes: &[f64]) -> Value {
     let processes = match processes {
         // They differ by a few per mille.
@@ -179,159 +178,109 @@ fn session(id: &str, factor: f64, processes: &[f64]) -> Value {
     };
     let mut run = TEMPLATE.clone();
     run["run"]["header"]["id"] = format!("{:032x}", fnv(id)).into();
-    let example = run["run"]["experiments"][0]["points"][0].clone();
-    let point = |(index, call): (usize, &&str)| {
-        let mut point = example.clone();
-        point["point"] = json!([["call", call], ["optimisation", 3]]);
-        let of_call = factor * 1e7 * (index + 1) as f64;
-        let batches = processes.iter().enumerate();
-        let batches = batches.map(|(index, of)| batch(&example, index, of_call * of));
-        point["batches"] = batches.collect();
-        point
-    };
-    run["run"]["experiments"][0]["points"] = CALLS.iter().enumerate().map(point).collect();
+    let time = |call: usize, pass: usize| factor * (call + 1) as f64 * processes[pass];
+    run["run"]["experiments"][0]["points"] = points(&calls(), "rate", processes.len(), time);
     run
 }
 
-/// A batch of a pass like those of the point `example`, in which a thousand operations took this time.
-fn batch(example: &Value, pass: usize, ns: f64) -> Value {
-    let mut batch = example["batches"][0].clone();
-    batch["pass"] = pass.into();
-    let once = json!({ "work": 1000.0, "wall_ns": ns as u64 });
-    batch["samples"][0]["reading"] = json!({ "once": once });
-    batch
+fn calls() -> Vec<Value> {
+    let calls = CALLS.iter();
+    let points = calls.map(|call| json!([["call", call], ["optimisation", 3]]));
+    points.collect()
+}
+
+/// Points with these levels. In each pass, a thousand operations take `time` of the index of the point and of the pass,
+/// in units of 10 ms.
+fn points(
+    levels: &[Value],
+    metric: &str,
+    passes: usize,
+    time: impl Fn(usize, usize) -> f64,
+) -> Value {
+    let example = &TEMPLATE["run"]["experiments"][0]["points"][0];
+    let point = |(index, levels): (usize, &Value)| {
+        let batch = |pass: usize| {
+            let mut batch = example["batches"][0].clone();
+            batch["pass"] = pass.into();
+            batch["samples"][0]["metric"] = metric.into();
+            let wall_ns = (time(index, pass) * 1e7) as u64;
+            let once = json!({ "work": 1000.0, "wall_ns": wall_ns });
+            batch["samples"][0]["reading"] = json!({ "once": once });
+            batch
+        };
+        let mut point = example.clone();
+        point["point"] = levels.clone();
+        point["batches"] = (0..passes).map(batch).collect();
+        point
+    };
+    levels.iter().enumerate().map(point).collect()
 }
 
 /// A recorded run of the test data, with each timing 20 % longer `times` times over.
 fn recorded(name: &str, times: &str) -> Value {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/load");
     let packed = File::open(format!("{fixtures}/{name}.oscope.json.gz")).expect("a fixture");
-    let mut run = serde_json::from_reader(GzDecoder::new(packed)).expect("a run");
+    let mut run: Value = serde_json::from_reader(GzDecoder::new(packed)).expect("a run");
     for _ in 0..times.parse().expect("a number") {
-        slow_down(&mut run);
+        let id = run["run"]["header"]["id"].as_str().expect("an id");
+        run["run"]["header"]["id"] = format!("f{}", &id[1..]).into();
+        slow_down(&mut run["run"]["experiments"], None);
     }
     run
 }
 
-/// Makes every timing of `run` 20 % longer.
-fn slow_down(run: &mut Value) {
+/// Makes each timing in readings in `value` 20 % longer; `name` is the name of a value in a reading.
+fn slow_down(value: &mut Value, name: Option<&str>) {
     const TIMINGS: [&str; 6] = [
-        "/legs/wall_ns",
-        "/legs/short_wall_ns",
-        "/latencies/p5_ns",
-        "/latencies/p50_ns",
-        "/latencies/p95_ns",
-        "/latencies/p99_ns",
+        "wall_ns",
+        "short_wall_ns",
+        "p5_ns",
+        "p50_ns",
+        "p95_ns",
+        "p99_ns",
     ];
-    let id = run["run"]["header"]["id"].as_str().expect("an id");
-    run["run"]["header"]["id"] = format!("f{}", &id[1..]).into();
-    for point in items(&mut run["run"]["experiments"][0]["points"]) {
-        for batch in items(&mut point["batches"]) {
-            for sample in items(&mut batch["samples"]) {
-                let reading = &mut sample["reading"];
-                for timing in TIMINGS {
-                    reading.pointer_mut(timing).into_iter().for_each(lengthen);
-                }
+    match value {
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                let is_in_reading = name.is_some() || key == "reading";
+                slow_down(field, is_in_reading.then_some(key));
             }
         }
-    }
-}
-
-fn items(list: &mut Value) -> &mut Vec<Value> {
-    list.as_array_mut().expect("a list")
-}
-
-/// Multiplies a time, or each of several, by 1.2.
-fn lengthen(time: &mut Value) {
-    match time {
-        Value::Array(times) => times.iter_mut().for_each(lengthen),
-        _ => match time.as_u64() {
-            Some(whole_ns) => *time = (whole_ns * 6 / 5).into(),
-            None => *time = (time.as_f64().expect("ns") * 1.2).into(),
-        },
+        Value::Array(items) => items.iter_mut().for_each(|item| slow_down(item, name)),
+        Value::Number(time) if name.is_some_and(|it| TIMINGS.contains(&it)) => {
+            *value = match time.as_u64() {
+                Some(whole_ns) => (whole_ns * 6 / 5).into(),
+                None => (time.as_f64().expect("ns") * 1.2).into(),
+            };
+        }
+        _ => {}
     }
 }
 
 /// The run of a node. Its processes differ by a few per mille, and nodes by as much.
 fn node_run(node: &str, id: &str, factor: f64) -> Value {
-    let example = &TEMPLATE["run"]["experiments"][0]["points"][0];
-    let point = |(index, point): (usize, Value), metric: &str, factor: f64| {
-        let of_process = |process: usize| {
-            let noise = fnv(&format!("{node} {point} {process}")) % 1000;
-            let noise = 1.0 + 0.006 * (noise as f64 / 1000.0 - 0.5);
-            let ns = factor * 1e7 * (index + 1) as f64;
-            let mut batch = batch(example, process, ns * noise);
-            batch["samples"][0]["metric"] = metric.into();
-            batch
-        };
-        let mut record = example.clone();
-        record["batches"] = (0..6).map(of_process).collect();
-        record["point"] = point;
-        record
+    const PROCESSES: usize = 6;
+    let time = |experiment: &str, point: usize, process: usize| {
+        let noise = fnv(&format!("{node} {experiment} {point} {process}")) % 1000;
+        (point + 1) as f64 * (1.0 + 0.006 * (noise as f64 / 1000.0 - 0.5))
     };
-    let calls = CALLS[..6]
-        .iter()
-        .map(|call| json!([["call", call], ["optimisation", 3]]));
-    let calls: Vec<_> = calls
-        .enumerate()
-        .map(|it| point(it, "latency", factor))
-        .collect();
-    let copies = SIZES
-        .iter()
-        .map(|size| json!([["block_size", size], ["method", "memcpy"]]));
-    let copies: Vec<_> = copies
-        .enumerate()
-        .map(|it| point(it, "copy", 1.0))
-        .collect();
-    let mut document = TEMPLATE.clone();
+    let mut document = session(id, factor, &[]);
     let run = &mut document["run"];
-    run["header"]["id"] = format!("{:032x}", fnv(id)).into();
     run["header"]["machine_fingerprint"] = format!("{:016x}", fnv(node)).into();
     run["header"]["tags"] = json!({});
-    run["experiments"] = json!([
-        experiment("process.calls", "latency", "nanoseconds", "lower", &calls),
-        experiment("memory.copy", "copy", "bytes_per_second", "higher", &copies),
-    ]);
-    document
-}
-
-fn experiment(id: &str, metric: &str, unit: &str, better: &str, points: &[Value]) -> Value {
+    let of_calls = |point, process| factor * time("calls", point, process);
+    let calls = &mut run["experiments"][0];
+    calls["points"] = points(&self::calls()[..6], "rate", PROCESSES, of_calls);
+    let mut copies = calls.clone();
     let axis = |name: &str, kind: &str| json!({ "name": name, "title": name, "kind": kind });
-    json!({
-        "definition": {
-            "id": id,
-            "title": id,
-            "question": "?",
-            "method": "",
-            "source": "",
-            "axes": [axis("block_size", "bytes"), axis("call", "choice"), axis("method", "choice"),
-                     axis("optimisation", "count")],
-            "metrics": [{ "name": metric, "title": metric, "unit": unit, "better": better,
-                          "version": 1, "bound": null }],
-            "isolation": "fresh_process",
-        },
-        "skipped": null,
-        "points": points,
-    })
-}
-
-fn write_fabric(folder: &Path) {
-    fs::create_dir(folder).expect("there is room");
-    let nodes = ["n1", "n2", "n3", "n4", "n5"];
-    for from in nodes {
-        for to in nodes.into_iter().filter(|to| *to != from) {
-            for pass in 1..=3 {
-                let slow = if from == "n3" { 0.4 } else { 1.0 };
-                let noise = 1.0 + 0.002 * (fnv(&format!("{from}{to}{pass}")) % 7) as f64;
-                let text = format!(
-                    "# OSU MPI Latency Test v5.3\n# Size  Latency (us)\n0 1.0\n1 {:.2}\n\
-                     # OSU MPI Bandwidth Test v5.3\n# Size  Bandwidth (MB/s)\n1 3.0\n4194304 {:.2}\n",
-                    1.2 * noise,
-                    9000.0 * slow * noise
-                );
-                let file = folder.join(format!("{from},{to},{pass}.osu"));
-                fs::write(file, text).expect("there is room");
-            }
-        }
-    }
+    copies["definition"]["id"] = "memory.copy".into();
+    copies["definition"]["axes"] = json!([axis("block_size", "bytes"), axis("method", "choice")]);
+    copies["definition"]["metrics"][0]["name"] = "copy".into();
+    copies["definition"]["metrics"][0]["unit"] = "bytes_per_second".into();
+    let levels = SIZES.map(|size| json!([["block_size", size], ["method", "memcpy"]]));
+    let of_copies = |point, process| time("copies", point, process);
+    copies["points"] = points(&levels, "copy", PROCESSES, of_copies);
+    let all = run["experiments"].as_array_mut();
+    all.expect("a list").push(copies);
+    document
 }
