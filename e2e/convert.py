@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Brings exported runs of versions 1 to 4 of the document to version 5.
+"""Brings exported runs of versions 1 to 5 of the document to version 6.
 
 usage: e2e/convert.py FILE...    changes each file, `.json` or `.json.gz`, in place
 
 A difference of n and 2n iterations becomes a leg of 2n and a short leg of n. A run without passes gets one for each
 process of a point, in their order. Warnings of the activity of other programs go: it is inside the intervals. Checksums
 go, so that the run is unproven. The recorded runs among the test data
-(`crates/record/tests/fixtures`, `crates/oscope/tests/fixtures/load`) were converted by this script.
+(`crates/record/tests/fixtures`, `crates/oscope/tests/fixtures/load`, `reference/runs`) were converted by this script.
 """
 
 import gzip
 import json
 import sys
 
-VERSION = 5
+VERSION = 6
 FORMER_WARNINGS = {"stolen", "other_load", "preempted", "frequency_changed"}
 
 
@@ -35,7 +35,7 @@ def kind(warning):
 def convert(document):
     found = document.get("version")
     if document.get("format") != "oscope-run" or found not in range(1, VERSION):
-        sys.exit(f"version {found} is none of 1 to 4")
+        sys.exit(f"version {found} is none of 1 to 5")
     document["version"] = VERSION
     document.pop("checksums", None)
     run = document["run"]
@@ -47,6 +47,7 @@ def convert(document):
             if closing:
                 closing["warnings"] = [it for it in closing["warnings"] if kind(it) not in FORMER_WARNINGS]
             for number, batch in enumerate(point["batches"]):
+                batch.pop("full_speed_ns", None)
                 if is_measured:
                     batch.setdefault("pass", number)
                 for sample in batch["samples"]:

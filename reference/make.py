@@ -82,7 +82,7 @@ def write(name, title, year, report, machine, system, experiments):
                    "mitigations": {}, "frequency": {}, "cgroup": {}}
     run = {"header": header, "machine": description, "environment": environment, "storage": None,
            "calibration": {"resolution_ns": 0.0, "cost_ns": 0.0}, "experiments": experiments}
-    document = {"format": "oscope-run", "version": 5, "run": run}
+    document = {"format": "oscope-run", "version": 6, "run": run}
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     (HERE / f"{name}.oscope.json").write_text(text)
 

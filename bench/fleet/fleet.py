@@ -126,7 +126,7 @@ class Fleet:
             factor_of = lambda levels, metric, name=definition["id"]: factor(name, levels, metric)
             records = [point.record(draw, own_of, factor_of) for point in points]
             run["experiments"].append({"definition": definition, "skipped": None, "points": records})
-        document = {"format": "oscope-run", "version": 5, "run": run}
+        document = {"format": "oscope-run", "version": 6, "run": run}
         with open(f"{self.folder}/runs/node{index:04}.oscope.json", "w", encoding="utf-8") as file:
             file.write(json.dumps(document, ensure_ascii=False))
 

@@ -250,8 +250,6 @@ pub struct Batch {
     /// The pass of the run in which it was taken, counted from 0. `None` for values that a
     /// publication printed: nobody knows how they were measured.
     pub pass: Option<u32>,
-    /// Always `None`: the place of a number in the format that runs with one reference loop had.
-    pub full_speed_ns: Option<f64>,
     /// The full speed of the cores that it ran on, by both reference loops.
     pub full_speed: Option<FullSpeed>,
 }

@@ -1,6 +1,6 @@
 //! A batch as the bytes that a store keeps of it.
 //!
-//! The first byte is the version of the layout, 1. The fields of [`Batch`] follow in the order of
+//! The first byte is the version of the layout, 2. The fields of [`Batch`] follow in the order of
 //! its declaration, without names, in the [wire format of
 //! postcard](https://postcard.jamesmunns.com/wire-format): a whole number has seven bits in a byte,
 //! the lowest first, a signed one zigzag-encoded before; a real number has eight bytes, the lowest
@@ -8,14 +8,14 @@
 //!
 //! | field | content |
 //! | --- | --- |
-//! | version | 1 |
+//! | version | 2 |
 //! | samples | list of: metric (text), reading, usage (six whole numbers), `at_ns` |
 //! | remarks | list of texts |
 //! | `warm` | 0 or 1 |
 //! | `cpu` | optional whole number |
 //! | `started_ns`, `wall_ns` | whole numbers |
 //! | disturbance | stolen and other time, each optional |
-//! | `pass`, 0, full speed | `pass` and full speed are optional |
+//! | `pass`, full speed | each optional |
 //!
 //! A reading begins with its kind:
 //!
@@ -34,7 +34,7 @@
 
 use instrument::sample::Batch;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 pub(crate) fn encode(batch: &Batch) -> Vec<u8> {
     postcard::to_extend(batch, vec![VERSION]).expect("a batch is plain data")

@@ -1,5 +1,5 @@
 //! One run as one portable file, `….oscope.json`: a JSON document whose schema is
-//! `schema/run-5.schema.json` in this crate. It contains the store's checksums: one for each batch,
+//! `schema/run-6.schema.json` in this crate. It contains the store's checksums: one for each batch,
 //! point and experiment, and one for the run.
 //!
 //! After a change of the run model, `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-record --test runs
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 /// The version of the document that this program writes and reads.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// One run of oscope, with the machine it ran on and every sample.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +27,7 @@ struct Document<'a> {
     /// Identifies the document as a run of oscope.
     pub format: Format,
     /// The version of this schema.
-    #[schemars(range(min = 5, max = 5))]
+    #[schemars(range(min = 6, max = 6))]
     pub version: u32,
     /// The run.
     pub run: Cow<'a, Run>,

@@ -125,9 +125,6 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
         "a timing belongs to no pass of the run".into()
     })?;
     integer(place, "started_ns", batch.started_ns)?;
-    ensure(batch.full_speed_ns.is_none(), place, || {
-        "it is of a run with one reference loop, which this version does not read".into()
-    })?;
     if let Some(of) = &batch.full_speed {
         full_speed(place, of)?;
     }

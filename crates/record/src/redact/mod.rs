@@ -101,7 +101,6 @@ impl Redactor {
             wall_ns: _,
             disturbance: _,
             pass: _,
-            full_speed_ns: _,
             full_speed: _,
         } = batch;
         self.keep(Shape::Prose, remarks);

@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 const TABLES: &str = include_str!("schema.sql");
 /// The version of the tables. Raise it with each change of them.
-const VERSION: i32 = 10;
+const VERSION: i32 = 11;
 /// "OSCP", in the header of every store.
 pub(super) const APPLICATION_ID: i32 = 0x4f53_4350;
 

@@ -4,6 +4,7 @@ use crate::common::{
     assert_matches, batch, begun, change, complete, definition, start, stored, take,
 };
 use instrument::point::Point;
+use oscope_record::file;
 use oscope_record::store::{Error, Judged, RunSelector, Store};
 use rusqlite::Connection;
 use std::fs::{self, File};
@@ -51,11 +52,26 @@ fn other_files_are_refused_and_left_alone() {
 
 #[test]
 fn a_store_of_another_version_is_refused_and_left_alone() {
-    for other in [1, 9, 11, 77] {
+    for other in [1, 10, 12, 77] {
         let (_folder, path) = stored(1);
         change(&path, &format!("PRAGMA user_version = {other}"));
         let error = refused(&path);
         assert_matches!(error, Error::OtherVersion { found, .. } if *found == other);
+    }
+}
+
+#[test]
+fn the_documentation_has_the_versions_of_today() {
+    let stability = include_str!("../../../../docs/guide/stability.md");
+    let (_folder, path) = stored(1);
+    let store = Connection::open(path).unwrap();
+    let store: u32 = (store.pragma_query_value(None, "user_version", |row| row.get(0))).unwrap();
+    for (of, version) in [
+        ("store (`PRAGMA user_version`)", store),
+        ("exported file (`version`)", file::VERSION),
+    ] {
+        let row = format!("\n| {of} | {version} |\n");
+        assert!(stability.contains(&row), "there is no row {row}");
     }
 }
 

@@ -179,7 +179,6 @@ fn mend_batch(batch: &mut Value, metrics: &[Value]) {
     if batch["pass"].is_null() {
         batch["pass"] = 0.into();
     }
-    batch["full_speed_ns"] = Value::Null;
     for (number, sample) in list(&mut batch["samples"]).iter_mut().enumerate() {
         sample["metric"] = metrics[number % metrics.len()].clone();
         mend_reading(&mut sample["reading"]);
