@@ -69,7 +69,7 @@ pub struct Programs {
     /// Replace {NAME} in the commands by each value in turn; can be repeated, for other names
     #[arg(long = "parameter", value_name = "NAME=A,B,…", value_parser = parse_parameter)]
     pub parameters: Vec<(String, Vec<String>)>,
-    /// The same as hyperfine has it: replace {NAME} by each of the values, which are separated by commas (`\\,` is a
+    /// The same as hyperfine has it: replace {NAME} by each of the values, which are separated by commas (`\,` is a
     /// comma in a value); can be repeated
     #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"],
           action = clap::ArgAction::Append)]

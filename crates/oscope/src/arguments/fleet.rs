@@ -49,8 +49,7 @@ Examples:
   oscope fleet judge this-week/ --since last-week/
   oscope fleet judge runs/ --json
 
-Exit code 3: a node is slower than the others; 1: a file could not be read, or a node could not be judged as the
-others were")]
+Exit code 3: a node is slower than the others; 1: a file or a node could not be judged")]
 pub struct Judge {
     /// Exported runs, or directories of them
     #[arg(value_name = "FILE", required = true)]

@@ -64,13 +64,13 @@ The first signal to stop ends in good order. The same signal a second later or m
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Common {
     /// File in which runs are stored [default: oscope/oscope.db in your data directory]
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub store: Option<PathBuf>,
     /// Print JSON instead of tables
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 901)]
     pub json: bool,
     /// Print nothing but errors and warnings on standard error
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = 902)]
     pub quiet: bool,
     /// True in a process whose errors another process reports.
     #[arg(skip)]
@@ -84,7 +84,8 @@ pub struct Common {
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        hide_default_value = true
+        hide_default_value = true,
+        display_order = 903
     )]
     pub color: ColorChoice,
 }
@@ -330,6 +331,20 @@ mod tests {
             let texts = [command, found].map(|it| (it.get_about(), it.get_long_about()));
             assert_eq!(texts[0], texts[1], "{name}");
         }
+    }
+
+    #[test]
+    fn options_of_every_command_come_after_its_own() {
+        let help = Arguments::try_parse_from(["oscope", "ab", "--help"]).expect_err("help");
+        let help = help.to_string();
+        let is_option = |line: &&str| line.trim_start().starts_with('-');
+        let names: Vec<&str> = (help.lines().filter(is_option))
+            .filter_map(|line| line.split("--").nth(1)?.split(' ').next())
+            .collect();
+        assert!(
+            names.ends_with(&["store", "json", "quiet", "color", "help"]),
+            "{names:?}"
+        );
     }
 
     #[test]
