@@ -1,10 +1,11 @@
 //! Passes over memory by several threads at the same time, for `memory.parallel`, `memory.nodes` and
 //! `memory.loaded`.
 
-use super::{MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY};
+use super::{MOST_BYTES_PER_SECOND, SHARE_OF_MEMORY, hierarchy};
 use crate::prelude::*;
 use crate::together::on_cpus;
 use kernels::InstructionSet;
+use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize, available_bytes};
 use std::hint::black_box;
 
@@ -64,12 +65,12 @@ impl Job {
 
 /// All blocks together: no cache may hold a good part of them.
 const AT_LEAST: u64 = 256 * MIB;
-const AT_MOST: u64 = 2048 * MIB;
+const AT_MOST: u64 = 8192 * MIB;
 
-/// Bytes of the block of each of `threads`, a multiple of `unit`: together four times as many as the caches have, unless
-/// there is too little memory.
-pub(super) fn block_bytes(cache_bytes: u64, threads: usize, unit: usize) -> usize {
-    let wanted = (4 * cache_bytes).clamp(AT_LEAST, AT_MOST);
+/// Bytes of the block of each of `threads`, a multiple of `unit`: together four times as many as their caches have,
+/// unless there is too little memory.
+pub(super) fn block_bytes(machine: &Machine, threads: usize, unit: usize) -> usize {
+    let wanted = (4 * hierarchy::bytes_for(machine, threads)).clamp(AT_LEAST, AT_MOST);
     let available = available_bytes().unwrap_or(AT_LEAST);
     let all = wanted.min(available / SHARE_OF_MEMORY) as usize;
     (all / threads / unit).max(1) * unit

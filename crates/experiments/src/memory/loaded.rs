@@ -52,8 +52,8 @@ const DESIGN: Design = Design {
              line. It loads no line twice, and all were evicted from the shared caches before. A thread on each other processor that may be \
              used, those of the same core included, passes over a block of its own in pieces of 16 KiB, \
              as in memory.parallel: it reads, writes, or copies one half of each piece to the other. \
-             The blocks together are four times as large as the last-level caches, but at least \
-             256 MiB and at most 2 GiB. Chain and blocks are in huge pages if the system provides \
+             The blocks together are four times as large as the caches of these processors, but at least \
+             256 MiB and at most 8 GiB. Chain and blocks are in huge pages if the system provides \
              them. 100 %: the other threads do not wait between pieces. Lower rates: each process \
              first measures the bandwidth at 100 %; then each thread starts its \
              pieces at even intervals that give this share of it. 0 %: they sleep. Latency is the time \
@@ -106,7 +106,7 @@ impl Experiment for Loaded {
             place * STRIDE
         });
         let load = Load::new(job, &others, sampler.seed());
-        let each = jobs::block_bytes(caches_bytes(), others.len(), PIECE);
+        let each = jobs::block_bytes(&Machine::read(), others.len(), PIECE);
         // The blocks come after the chain, and evict it.
         let prepare = |cpu: usize| {
             let mut block = pages::largest(each)?;
@@ -141,13 +141,6 @@ impl Experiment for Loaded {
             ..curves(LATENCY, DESIGN.title, axes, lines.collect())
         }]
     }
-}
-
-/// The size of all last-level caches together.
-fn caches_bytes() -> u64 {
-    let caches = Machine::read().caches.into_iter();
-    let sizes = caches.filter_map(|cache| Some(cache.size_bytes? * cache.instances as u64));
-    sizes.max().unwrap_or(0)
 }
 
 /// A count of bytes on a cache line of its own, and on the adjacent one, which a prefetcher takes with it.
@@ -376,7 +369,7 @@ mod tests {
     #[test]
     fn each_loader_has_whole_pieces() {
         for loaders in [1, 3, 1_000_000] {
-            let bytes = jobs::block_bytes(caches_bytes(), loaders, PIECE);
+            let bytes = jobs::block_bytes(&Machine::read(), loaders, PIECE);
             assert!(bytes >= PIECE && bytes.is_multiple_of(PIECE), "{bytes}");
         }
     }

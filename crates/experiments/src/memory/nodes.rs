@@ -53,8 +53,9 @@ const DESIGN: Design = Design {
              pair of nodes. Load: one processor follows a chain of addresses in random order, one in \
              each cache line, as in memory.latency; in huge pages if the system provides them. Read and \
              write: each processor of the node runs a thread that passes over its own block, all \
-             at the same time, as in memory.parallel. The blocks together are four times as large as \
-             the last-level cache, or smaller if the smallest node has too little room.",
+             at the same time, as in memory.parallel. The chain is four times as large as the last-level \
+             cache, and the blocks together as the caches of these processors, or smaller if the \
+             smallest node has too little room.",
     source: "common practice (lmbench's lat_mem_rd and STREAM, under numactl)",
     axes: &[PROCESSORS.axis(), MEMORY.axis()],
     metrics: &[LOAD, READ, WRITE],
@@ -62,9 +63,9 @@ const DESIGN: Design = Design {
 
 pub(crate) struct Nodes;
 
-/// All blocks together: no cache may hold a good part of them.
+/// The chain, or all blocks together: no cache may hold a good part of them.
 const AT_LEAST: u64 = 64 * MIB;
-const AT_MOST: u64 = 1024 * MIB;
+const AT_MOST: u64 = 4096 * MIB;
 /// They take no more than this part of the memory that a node has available.
 const SHARE_OF_NODE: u64 = 4;
 /// From one place of the chain to the next, in bytes: a cache line.
@@ -93,9 +94,11 @@ impl Experiment for Nodes {
         let nodes = node::all();
         let cpus = cpus_of(find(&nodes, point.level(PROCESSORS)?)?)?;
         let memory = find(&nodes, point.level(MEMORY)?)?.number;
-        let size = size(&nodes, hierarchy::last_bytes(&Machine::read()))?;
-        time_load(sampler, cpus[0], memory, size)?;
-        let each = size / cpus.len() / STRIDE * STRIDE;
+        let machine = Machine::read();
+        let chain = size(&nodes, hierarchy::last_bytes(&machine))?;
+        time_load(sampler, cpus[0], memory, chain)?;
+        let blocks = size(&nodes, hierarchy::bytes_for(&machine, cpus.len()))?;
+        let each = blocks / cpus.len() / STRIDE * STRIDE;
         jobs::run(sampler, &[Job::Read, Job::Write], &cpus, each, Some(memory))
     }
 
@@ -152,9 +155,9 @@ fn cpus_of(node: &Node) -> Result<Vec<usize>, MeasureError> {
     Ok(cpus)
 }
 
-/// The number of bytes that are measured, the same at each pair.
-fn size(nodes: &[Node], last_cache: u64) -> Result<usize, MeasureError> {
-    let wanted = (4 * last_cache).clamp(AT_LEAST, AT_MOST);
+/// The number of bytes that are measured next to caches of this many, the same at each pair.
+fn size(nodes: &[Node], cache_bytes: u64) -> Result<usize, MeasureError> {
+    let wanted = (4 * cache_bytes).clamp(AT_LEAST, AT_MOST);
     let room = nodes.iter().filter_map(|node| node.available_bytes).min();
     match room.map(|room| room / SHARE_OF_NODE) {
         Some(room) if room >= AT_LEAST => Ok(wanted.min(room) as usize / STRIDE * STRIDE),

@@ -1,7 +1,7 @@
 //! `memory.parallel`: the memory bandwidth that several cores get together.
 
 use super::jobs::{self, COPY, Job, READ, WRITE};
-use super::{SHARE_OF_MEMORY, hierarchy, of_library};
+use super::{SHARE_OF_MEMORY, of_library};
 use crate::estimates::{by_ratio, ratio};
 use crate::figures::{curves, linear, lines_of};
 use crate::planning::by_profile;
@@ -20,8 +20,9 @@ const DESIGN: Design = Design {
     title: "Memory bandwidth of several cores",
     question: "How much memory bandwidth do several cores get together, and how many of them saturate \
                the memory?",
-    method: "Each thread is pinned to its own processor and works on its own block, all at the \
-             same time. The blocks together are larger than any cache. Read: every byte is loaded. \
+    method: "Each thread is pinned to its own processor, on a core of its own while there are cores, and works on \
+             its own block, all at the same time. The blocks together are four times as large as the caches of these processors, but at least \
+             256 MiB and at most 8 GiB. Read: every byte is loaded. \
              Write: every byte is stored through the caches. Copy: memcpy copies one half of each \
              block to the other; each byte counts once. Bandwidth is the size of all blocks over the \
              time from the common start to the end of the last thread.",
@@ -55,8 +56,7 @@ impl Experiment for Parallel {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let threads = point.level(THREADS)?.0 as usize;
         let cpus = cpus_for(threads)?;
-        let cache = hierarchy::last_bytes(&Machine::read());
-        let each = jobs::block_bytes(cache, threads, 2 * 4096);
+        let each = jobs::block_bytes(&Machine::read(), threads, 2 * 4096);
         jobs::run(sampler, Job::ALL, &cpus, each, None)
     }
 

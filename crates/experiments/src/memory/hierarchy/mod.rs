@@ -48,6 +48,15 @@ pub(crate) fn last_bytes(machine: &Machine) -> u64 {
     sizes.max().unwrap_or(0)
 }
 
+/// The bytes that the caches of one level hold for `threads` threads, each on a processor of its own; of the level
+/// where that is the most. 0 if no cache is documented.
+pub(super) fn bytes_for(machine: &Machine, threads: usize) -> u64 {
+    let caches = machine.caches.iter();
+    let of_data = caches.filter(|it| it.kind != CacheKind::Instruction);
+    let sizes = of_data.filter_map(|it| Some(it.size_bytes? * it.instances.min(threads) as u64));
+    sizes.max().unwrap_or(0)
+}
+
 /// Below this, the start of a pass is a visible part of its time. No data cache is this small.
 const SMALLEST_FITTED: Bytes = Bytes(8 << 10);
 /// A found capacity and a documented one within this factor of each other are the same cache.

@@ -1,11 +1,12 @@
 //! The levels found in simulated curves.
 
 use super::fit::{Level, fit};
-use super::{WAYS, found_by_cost, in_words, miss_share};
+use super::{WAYS, bytes_for, found_by_cost, in_words, miss_share};
 use crate::made_up::machine;
 use instrument::quantity::{Bytes, Quantity, Unit};
 use instrument::statistics::Interval;
 use instrument::statistics::random::Random;
+use platform::machine::Machine;
 use proptest::collection::vec;
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
@@ -55,6 +56,19 @@ fn curve(hierarchy: &Truth, processes: usize, noise: f64, seed: u64) -> Vec<Vec<
 
 fn found(hierarchy: &Truth, processes: usize, noise: f64, seed: u64) -> Vec<Level> {
     fit(&sizes(), &curve(hierarchy, processes, noise, seed), seed).expect("a valid curve")
+}
+
+#[test]
+fn threads_use_as_many_caches_as_there_are_processors_for_them() {
+    let mut machine = machine();
+    machine.caches[2].instances = 64;
+    machine.caches[3].instances = 8;
+    for (threads, mib) in [(1, 32), (4, 128), (8, 256), (64, 256)] {
+        assert_eq!(bytes_for(&machine, threads), mib << 20, "{threads}");
+    }
+    machine.caches[3].instances = 1;
+    assert_eq!(bytes_for(&machine, 64), 128 << 20);
+    assert_eq!(bytes_for(&Machine::default(), 64), 0);
 }
 
 #[test]
