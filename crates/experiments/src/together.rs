@@ -4,7 +4,8 @@ use instrument::experiment::MeasureError;
 use instrument::need::Need;
 use instrument::plan::Setting;
 use instrument::quantity::counted;
-use platform::placement::{allowed_cpus, parent_cpus, pin_to};
+use platform::placement::{allowed_cpus, cpus_of_core, parent_cpus, pin_to};
+use std::collections::HashSet;
 use std::hint::spin_loop;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,7 +21,7 @@ pub(crate) fn usable_cpus(setting: &Setting) -> Vec<usize> {
 }
 
 /// Processors for `threads` threads, each with its own: the last ones, since most interrupts go to the
-/// first.
+/// first, and each on a core of its own while there are cores.
 ///
 /// # Errors
 /// If this program may not use as many.
@@ -32,7 +33,19 @@ pub(crate) fn cpus_for(threads: usize) -> Result<Vec<usize>, MeasureError> {
             counted(cpus.len(), "processor")
         )));
     }
-    Ok(cpus.into_iter().rev().take(threads).collect())
+    let mut cpus = by_core(&cpus, cpus_of_core);
+    cpus.truncate(threads);
+    Ok(cpus)
+}
+
+/// One of `cpus` of each core, the last first, and then those whose core is among them already. `core` returns all
+/// processors of the same core.
+fn by_core(cpus: &[usize], core: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+    let mut cores = HashSet::new();
+    let cpus = cpus.iter().rev().copied();
+    let (mut first, second): (Vec<_>, Vec<_>) = cpus.partition(|cpu| cores.insert(core(*cpu)));
+    first.extend(second);
+    first
 }
 
 /// The need of experiments in which several processors work at once.
@@ -216,7 +229,7 @@ impl Slot<Option<MeasureError>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{next_to, on_cpus, several_cpus, start_together, usable_cpus};
+    use super::{by_core, next_to, on_cpus, several_cpus, start_together, usable_cpus};
     use crate::made_up::setting;
     use instrument::experiment::MeasureError;
     use instrument::plan::Profile;
@@ -224,6 +237,16 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use testing::wait_until;
+
+    #[test]
+    fn threads_have_cores_of_their_own_while_there_are_cores() {
+        let adjacent = |cpu: usize| vec![cpu & !1, cpu | 1];
+        assert_eq!(by_core(&[0, 1, 2, 3, 4, 5], adjacent), [5, 3, 1, 4, 2, 0]);
+        let far = |cpu: usize| vec![cpu % 3, cpu % 3 + 3];
+        assert_eq!(by_core(&[0, 1, 2, 3, 4, 5], far), [5, 4, 3, 2, 1, 0]);
+        assert_eq!(by_core(&[0, 2, 3, 4], far), [4, 3, 2, 0]);
+        assert_eq!(by_core(&[1, 2, 3], |cpu| vec![cpu]), [3, 2, 1]);
+    }
 
     #[test]
     fn threads_wait_for_the_first_step() {

@@ -71,8 +71,8 @@ const DESIGN: Design = Design {
     question: "Do system calls get faster by more threads, or do they wait for each other in the \
                kernel?",
     method: formatcp!(
-        "Threads of one process, each pinned to its own processor, do the same call over and \
-         over, all from the same moment on, and none uses what belongs to another. The rate counts \
+        "Threads of one process, each pinned to its own processor, on a core of its own while there are cores, do the same \
+         call over and over, all from the same moment on, and none uses what belongs to another. The rate counts \
          the calls of all threads, from the common start to the end of the last. getpid: a system \
          call that touches nothing shared. open+close: each thread opens its own file, all in \
          one directory; the table of open files is the process's. Page fault: each thread writes to \

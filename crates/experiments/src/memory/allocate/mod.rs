@@ -93,8 +93,8 @@ const DESIGN: Design = Design {
         "A thread allocates a burst of {} blocks with malloc, or as many as make {} MiB. It writes one \
          byte in each 4 KiB of a block when it gets it, and frees the blocks in the order of their \
          allocation. The time is that of n bursts over the blocks of one thread, less the fixed cost \
-         that fewer bursts show. Several threads: each is pinned to its own processor, and all begin \
-         at the same moment. Another thread: each thread passes its burst to the next one, which frees \
+         that fewer bursts show. Several threads: each is pinned to its own processor, on a core of its own while there are \
+         cores, and all begin at the same moment. Another thread: each thread passes its burst to the next one, which frees \
          it; waiting for the other is part of the time. Page faults are counted in further bursts. Then \
          each thread allocates {} MiB in blocks and frees them in the same way, twice. Memory held: \
          growth of the process, page tables included, after all were freed the first time, over the \
