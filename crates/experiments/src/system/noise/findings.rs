@@ -126,7 +126,7 @@ fn counted(results: &Results) -> Option<Finding> {
         Sentence::default()
     };
     let said = sentence!(
-        "In each second, a thread that never waits met {gaps} gaps, and the kernel counted {interrupts} \
+        "In each second, a thread that never waits had {gaps} gaps, and the kernel counted {interrupts} \
          interrupts, {softirqs} softirqs and {switches} context switches there.{others}"
     );
     let numbers = [gaps, interrupts, softirqs, switches];
