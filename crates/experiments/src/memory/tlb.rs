@@ -31,8 +31,8 @@ const DESIGN: Design = Design {
     question: "How many pages can a program use in turn before address translation slows it down, and \
                how much do larger pages save?",
     method: "A chain of addresses has one place in each 4 KiB, at a random cache line. It is \
-             followed in random order: each load yields the address of the next. In base pages \
-             each step needs the translation of another page; in huge pages hundreds of steps \
+             followed in random order: each load yields the address of the next. In base pages of \
+             4 KiB each step needs the translation of another page; in huge pages hundreds of steps \
              share one. The caches hold the same lines in both cases, so the difference between \
              the two is translation. Huge pages are verified. The time of a load is that of n \
              steps over n, less the fixed cost that fewer steps show.",
@@ -125,13 +125,47 @@ fn reach(results: &Results) -> Option<Finding> {
         .filter_map(|(count, base, huge)| Some((*count, ratio(base, huge)?)));
     let onset = above_from(&slowed.collect::<Vec<_>>(), SLOWED_DOWN).ok()?;
     let (slow, base, huge) = pairs.iter().find(|(count, ..)| *count == onset.from)?;
+    let page_bytes = results.machine.page_bytes?;
+    let pages = |places: Count| Count((places.0 * STRIDE).div_ceil(page_bytes));
     let said = sentence!(
         "Translating the addresses of {free} pages ({free_bytes}) in turn costs no visible time; with \
          {slow} pages, a load takes {base} in {base_pages} and {huge} in {huge_pages}.",
-        free = onset.after,
+        free = pages(onset.after),
+        slow = pages(*slow),
         free_bytes = Bytes(onset.after.0 * STRIDE),
         base_pages = Pages::base(results.machine)?,
         huge_pages = Pages::huge(results.machine)?,
     );
     (!onset.is_everywhere()).then(|| Finding::new("reach", said).weighing(0.5))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pages::made_up::HUGE;
+    use super::*;
+    use crate::made_up::{machine, measured, results};
+    use platform::machine::Machine;
+
+    #[test]
+    fn pages_are_those_of_the_machine() {
+        let machine = Machine {
+            page_bytes: Some(64 << 10),
+            ..machine()
+        };
+        let large = Pages::base(&machine).expect("it has pages");
+        let point = |places, pages, load_ns| {
+            let point = Point::new().at(STRIDES, Count(places));
+            measured(point.at(PAGES, pages), &[(LOAD, load_ns)])
+        };
+        let curves = [(large, [2.0, 2.0, 4.0]), (HUGE, [2.0, 2.0, 2.0])];
+        let points = curves.into_iter().flat_map(|(pages, loads)| {
+            let places = [64, 256, 1024].into_iter().zip(loads);
+            places.map(move |(places, load_ns)| point(places, pages, load_ns))
+        });
+        let definition = Tlb.definition();
+        let results = results(&definition, &machine, points.collect());
+        let said = reach(&results).expect("a reach").sentence.to_string();
+        assert!(said.contains("of 16 pages (1 MiB)"), "{said}");
+        assert!(said.contains("with 64 pages"), "{said}");
+    }
 }
