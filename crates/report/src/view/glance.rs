@@ -75,26 +75,31 @@ pub(crate) fn nearest<'a>(analysis: &Analysis<'_>) -> Option<Blocks<'a>> {
     Some(Blocks::default().say([name]).table(table))
 }
 
-/// What a run that is over had too little time for.
+/// What a run that is over had too little time for, or has values of that are too wide to be shown.
 fn missing(analysis: &Analysis<'_>) -> Option<String> {
     let is_over = analysis.run.header.ended.is_some();
     let experiments = analysis.experiments.iter().filter(|_| is_over);
-    let (mut few, mut all) = (0, 0);
+    let (mut few, mut wide, mut all) = (0, 0, 0);
     for measured in experiments {
         let seldom = |estimate: &Estimate| matches!(estimate.verdict, Verdict::TooFew);
         let points = measured.points.iter();
         few += points.filter(|it| it.estimates.iter().all(seldom)).count();
+        let points = measured.points.iter();
+        wide += points
+            .filter(|it| it.estimates.iter().all(show::is_vague))
+            .count();
         let unreached = |failure: &Failure<'_>| matches!(failure, Failure::NotReached);
         let failures = measured.failures.iter();
         few += failures.filter(|(_, failure)| unreached(failure)).count();
         all += measured.points.len() + measured.failures.len();
     }
-    (few > 0).then(|| {
-        format!(
-            "the time was too short for {few} of {}",
-            counted(all, "point")
-        )
-    })
+    let few = (few > 0).then(|| format!("the time was too short for {few}"));
+    let wide = (wide > 0).then(|| format!("processes differ too much to show a value at {wide}"));
+    let all = counted(all, "point");
+    match (few, wide) {
+        (Some(few), Some(wide)) => Some(format!("{few} of {all}; {wide}")),
+        (only, other) => only.or(other).map(|only| format!("{only} of {all}")),
+    }
 }
 
 /// The latency ladder alone.

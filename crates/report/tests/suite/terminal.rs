@@ -7,6 +7,7 @@ use instrument::fitness::{Check, Effect};
 use instrument::point::Point;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Verdict};
+use instrument::statistics::Interval;
 use oscope_report::document::Document;
 use oscope_report::terminal::{self, Style};
 use oscope_report::view;
@@ -198,8 +199,16 @@ fn a_run_that_was_cut_off_has_a_summary() {
 }
 
 #[test]
-fn a_glance_names_what_the_time_was_too_short_for_once_the_run_is_over() {
-    for (is_over, seldom) in [(true, true), (true, false), (false, true)] {
+fn a_glance_says_what_is_missing_once_the_run_is_over() {
+    let short = "the time was too short for 1";
+    let wide = "processes differ too much to show a value at 1";
+    for (is_over, seldom, apart, missing) in [
+        (true, true, false, format!("{short} of 2 points")),
+        (true, false, true, format!("{wide} of 2 points")),
+        (true, true, true, format!("{short} of 2 points; {wide}")),
+        (true, false, false, String::new()),
+        (false, true, true, String::new()),
+    ] {
         let mut run = fixture::run();
         run.header.ended = run.header.ended.filter(|_| is_over);
         let mut analysis = fixture::analysis_of(&run);
@@ -211,11 +220,14 @@ fn a_glance_names_what_the_time_was_too_short_for_once_the_run_is_over() {
                     0 if seldom => Verdict::TooFew,
                     _ => Verdict::Sound,
                 };
+                if apart && index == 1 {
+                    estimate.interval = Interval::new(0.4 * estimate.centre, 2.0 * estimate.centre);
+                }
             }
         }
-        let text = painted(&view::glance(&analysis, None, true), &USUAL);
-        let named = text.contains("the time was too short for 1 of");
-        assert_eq!(named, is_over && seldom, "{text}");
+        let text = painted(&view::glance(&analysis, None, true), &WIDE);
+        let found = text.lines().find_map(|line| line.strip_prefix("missing"));
+        assert_eq!(found.unwrap_or_default().trim(), missing, "{text}");
     }
 }
 
