@@ -161,7 +161,7 @@ mod tests {
     use instrument::component::Component;
     use instrument::counterpart::Counterpart;
     use instrument::plan::{Plan, Profile};
-    use instrument::point::{Choice, Point};
+    use instrument::point::{Choice, Level, Point};
     use platform::environment::System;
     use std::collections::BTreeSet;
 
@@ -188,6 +188,24 @@ mod tests {
                 definition.id
             );
             assert!(!definition.metrics.is_empty());
+        }
+    }
+
+    #[test]
+    fn planned_numbers_are_within_the_bounds_that_their_axes_declare() {
+        for (profile, experiment) in [Profile::Quick, Profile::Standard, Profile::Thorough]
+            .into_iter()
+            .flat_map(|profile| all().map(move |experiment| (profile, experiment)))
+        {
+            let axes = experiment.design().axes.iter();
+            let bounded: Vec<_> = axes.filter(|axis| axis.least <= axis.most).collect();
+            for point in experiment.points(&setting(profile)) {
+                for axis in &bounded {
+                    let number = point.get(axis.name).and_then(Level::number);
+                    let bounds = axis.least..=axis.most;
+                    assert!(number.is_none_or(|it| bounds.contains(&it)), "{point}");
+                }
+            }
         }
     }
 

@@ -40,7 +40,7 @@ const DESIGN: Design = Design {
          which they came, else 0. Every run checks that there are never more than {ROOM} inside."
     ),
     source: "Report D, Test-zoo",
-    axes: &[ANIMALS.open(1, 999), WAKING.axis()],
+    axes: &[ANIMALS.open(1, 1000), WAKING.axis()],
     metrics: &[VISIT, HELD, IN_ORDER],
 };
 
