@@ -71,7 +71,8 @@ const DESIGN: Design = Design {
     question: "Do system calls get faster by more threads, or do they wait for each other in the \
                kernel?",
     method: formatcp!(
-        "Threads of one process, each pinned to its own processor, on a core of its own while there are cores, do the same \
+        "Threads of one process, each pinned to its own processor, on an unused core \
+         as long as there is one, do the same \
          call over and over, all from the same moment on, and none uses what belongs to another. The rate counts \
          the calls of all threads, from the common start to the end of the last. getpid: a system \
          call that touches nothing shared. open+close: each thread opens its own file, all in \
@@ -80,7 +81,7 @@ const DESIGN: Design = Design {
          which counts too. futex wake: a wakeup on a word of the thread's own on which nobody \
          waits. On Windows: NtQueryInformationProcess, CreateFile and CloseHandle, and pages that are \
          given back by VirtualFree. Linear scaling is the rate of one thread times the number of threads; a call that \
-         reaches less than {LEAST_PERCENT} % of it no longer scales."
+         reaches less than {LEAST_PERCENT} % of it, with no more threads than cores, no longer scales."
     ),
     source: "common practice (will-it-scale)",
     axes: &[THREADS.axis()],
@@ -194,13 +195,16 @@ impl PerThread {
     }
 }
 
-/// The first number of threads at which a call no longer scales, with its share of linear scaling there.
+/// The first number of threads at which a call no longer scales, with its share of linear scaling there. Threads that
+/// share a core are slower whatever they call.
 fn stop(results: &Results, call: Call) -> Option<(Count, Quantity)> {
     let curve = results.along(THREADS, call.metric(), &[]);
     let [(Count(1), one), further @ ..] = curve.as_slice() else {
         return None;
     };
-    let mut shares = further.iter().filter_map(|(threads, rate)| {
+    let cores = results.machine.topology.cores.unwrap_or(usize::MAX) as u64;
+    let on_cores = further.iter().filter(|(threads, _)| threads.0 <= cores);
+    let mut shares = on_cores.filter_map(|(threads, rate)| {
         let share = ratio(rate, one)?.times(1.0 / threads.0 as f64);
         Some((*threads, share.in_unit(Unit::Share)))
     });
@@ -219,7 +223,7 @@ fn first(results: &Results) -> Option<Finding> {
     let (call, (threads, share)) = first?;
     let said = sentence!(
         "{call} is the first call that stops scaling: {threads} threads reach {share} of {threads} times \
-         the rate of one, although they share nothing.",
+         the rate of one, although no thread uses another's data.",
         call = call.name(),
     );
     Some(Finding::new("first", said).weighing(0.75))

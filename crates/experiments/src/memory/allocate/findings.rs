@@ -108,10 +108,14 @@ fn by_one<'r>(results: &'r Results, metric: Metric) -> Vec<(Bytes, &'r Estimate)
     along(results, metric, ONE, FreedBy::SameThread)
 }
 
-/// The largest number of threads, with their time over that of one thread by block.
+/// The largest number of threads that each had a core, with their time over that of one thread by block.
 fn together(results: &Results) -> Option<(Count, Vec<(Bytes, Quantity)>)> {
-    let threads = results.levels(THREADS).last().copied();
-    let threads = threads.filter(|threads| *threads > ONE)?;
+    let cores = results.machine.topology.cores.unwrap_or(usize::MAX) as u64;
+    let mut counts = results.levels(THREADS).into_iter();
+    let threads = counts.rfind(|threads| threads.0 <= cores)?;
+    if threads == ONE {
+        return None;
+    }
     let all = along(results, COST, threads, FreedBy::SameThread);
     Some((threads, ratios(&all, &by_one(results, COST))))
 }

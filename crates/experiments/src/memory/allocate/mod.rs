@@ -93,8 +93,9 @@ const DESIGN: Design = Design {
         "A thread allocates a burst of {} blocks with malloc, or as many as make {} MiB. It writes one \
          byte in each 4 KiB of a block when it gets it, and frees the blocks in the order of their \
          allocation. The time is that of n bursts over the blocks of one thread, less the fixed cost \
-         that fewer bursts show. Several threads: each is pinned to its own processor, on a core of its own while there are \
-         cores, and all begin at the same moment. Another thread: each thread passes its burst to the next one, which frees \
+         that fewer bursts show. Several threads: each is pinned to its own processor, on an \
+         unused core as long as there is one, and all begin at the same moment. \
+         Another thread: each thread passes its burst to the next one, which frees \
          it; waiting for the other is part of the time. Page faults are counted in further bursts. Then \
          each thread allocates {} MiB in blocks and frees them in the same way, twice. Memory held: \
          growth of the process, page tables included, after all were freed the first time, over the \
@@ -134,13 +135,17 @@ impl Experiment for Allocate {
             Profile::Standard => powers(16, MIB).step_by(4).collect(),
             Profile::Thorough => powers(16, MIB).step_by(2).collect(),
         };
-        let all = setting.machine.topology.threads.unwrap_or(1) as u64;
-        let crews = [
-            (1, FreedBy::SameThread),
-            (all, FreedBy::SameThread),
-            (all, FreedBy::AnotherThread),
-        ];
-        let crews = &crews[..if all > 1 { 3 } else { 1 }];
+        let topology = &setting.machine.topology;
+        let all = topology.threads.unwrap_or(1) as u64;
+        // Threads of one core slow each other down whatever they do.
+        let cores = topology.cores.map_or(all, |cores| cores as u64);
+        let mut crews = vec![(1, FreedBy::SameThread)];
+        if (2..all).contains(&cores) {
+            crews.push((cores, FreedBy::SameThread));
+        }
+        if all > 1 {
+            crews.extend(FreedBy::ALL.iter().map(|freed_by| (all, *freed_by)));
+        }
         let blocks = [Point::new()].by(BLOCK_SIZE, sizes.into_iter().map(Bytes));
         let with_crews = blocks.iter().flat_map(|block| {
             crews.iter().map(|(threads, freed_by)| {
@@ -305,17 +310,18 @@ mod tests {
         let mut setting = setting(Profile::Quick);
         assert_eq!(Allocate.points(&setting).len(), 4);
         setting.machine.topology.threads = Some(8);
-        let points = Allocate.points(&setting);
-        let [alone, together, passed, ..] = &points[..] else {
-            panic!("{points:?}");
-        };
-        assert_eq!(points.len(), 12);
-        for (point, shown) in [
-            (alone, "block_size=16, threads=1, freed_by=same thread"),
-            (together, "block_size=16, threads=8, freed_by=same thread"),
-            (passed, "block_size=16, threads=8, freed_by=another thread"),
+        for (cores, crews) in [
+            (8, &[(1, "same"), (8, "same"), (8, "another")][..]),
+            (4, &[(1, "same"), (4, "same"), (8, "same"), (8, "another")]),
+            (1, &[(1, "same"), (8, "same"), (8, "another")]),
         ] {
-            assert_eq!(point.to_string(), shown);
+            setting.machine.topology.cores = Some(cores);
+            let points = Allocate.points(&setting);
+            assert_eq!(points.len(), 4 * crews.len());
+            for (point, (threads, by)) in points.iter().zip(crews) {
+                let shown = format!("block_size=16, threads={threads}, freed_by={by} thread");
+                assert_eq!(point.to_string(), shown);
+            }
         }
     }
 
