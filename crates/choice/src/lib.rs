@@ -36,7 +36,7 @@ pub trait Choice: Copy + PartialEq + 'static {
 
 /// A name that no variant has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no '{name}'; there is {}", .names.join(", "))]
+#[error("there is no '{name}'; the names are {}", .names.join(", "))]
 pub struct NoSuchChoice {
     /// The name in the input.
     pub name: String,
@@ -73,7 +73,7 @@ mod tests {
         let refused = Placement::named("three").expect_err("unknown");
         assert_eq!(
             refused.to_string(),
-            "there is no 'three'; there is one core, 2 cores"
+            "there is no 'three'; the names are one core, 2 cores"
         );
     }
 }

@@ -207,10 +207,10 @@ pub(crate) fn larger_along_by<L: Copy + PartialEq + Into<Quantity>>(
         said
     } else if let Some(from) = tail(ratios, &rulings) {
         let from: Quantity = from.into();
-        let in_all = said.after("; in all, ");
-        sentence!("From {noun}{from} on{in_all}")
+        let overall = said.after("; overall, ");
+        sentence!("From {noun}{from} on{overall}")
     } else {
-        said.after("Only in part of the range; in all, ")
+        said.after("Only in part of the range; overall, ")
     };
     Some(between(ruling, said, [least, most]))
 }
@@ -377,7 +377,7 @@ mod tests {
         let judged = larger_along("place ", &ratios, |_| sentence!("It is larger."));
         let said = judged.expect("two places").because.sentence;
         let said = said.text(|quantity| quantity.value.to_string());
-        assert_eq!(said, "From place 3 on; in all, it is larger.");
+        assert_eq!(said, "From place 3 on; overall, it is larger.");
     }
 
     #[test]
@@ -426,12 +426,12 @@ mod tests {
             (
                 vec![0.5, 1.5, 2.0],
                 Ruling::HoldsInPart,
-                "From place 1 on; in all, it is larger.",
+                "From place 1 on; overall, it is larger.",
             ),
             (
                 vec![1.5, 0.5, 1.5],
                 Ruling::HoldsInPart,
-                "Only in part of the range; in all, it is larger.",
+                "Only in part of the range; overall, it is larger.",
             ),
             (vec![0.5, 1.0, 0.9], Ruling::DoesNotHold, "It is larger."),
             (vec![1.05, 1.05], Ruling::Undecided, "It is larger."),

@@ -165,9 +165,10 @@ fn queue_depth(results: &Results<'_>) -> Option<Advice> {
     let ((queue, rate), one) = best_queue(results, Through::Direct)?;
     let depth = Count(queue.depth.into());
     let said = sentence!(
-        "By {of}, {depth} reads in flight at once suffice: {rate} of 4 KiB, one at a \
-         time {one}.",
-        of = queue.of
+        "With {of}, {depth} reads of 4 KiB in flight give {rate}, and more gain at most \
+         {at_most}; one at a time gives {one}.",
+        of = queue.of,
+        at_most = near_best(),
     );
     Ways::new(results, one, rate).advised(depth.level(), 1_u64, said)
 }
@@ -197,8 +198,8 @@ fn safe_write(results: &Results<'_>) -> Option<Advice> {
     let curve = Curve::of(&others.collect::<Vec<_>>(), Better::Lower);
     let (name, best) = curve.contenders().next()?;
     let said = sentence!(
-        "A write of 4 KiB that waits by {name} takes {best}, by fsync {fsync}: each commit of its \
-         own pays that."
+        "A write of 4 KiB that waits by {name} takes {best}, by fsync {fsync}: each \
+         commit that waits alone takes that long."
     );
     Ways::new(results, fsync, best).advised(name, "fsync", said)
 }

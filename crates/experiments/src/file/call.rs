@@ -72,8 +72,8 @@ pub(super) const DESIGN: Design = Design {
              call. Either read reads 1 byte, or lseek moves the position by 1 byte, which shows \
              the cost of a call without data; on Windows these are ReadFile and \
              SetFilePointerEx. There are ten files, from a tenth of the largest \
-             size to all of it. The pass is timed in short pieces, which begin again at the start \
-             behind the end; the fixed cost of a piece is subtracted. Wall is the time of as many \
+             size to all of it. The pass is timed in short pieces, which start over at the end of \
+             the file; the fixed cost of a piece is subtracted. Wall is the time of as many \
              calls as the file has bytes, the rate is calls over time, the throughput bytes over \
              time.",
     source: "Reports A and B, section 5",

@@ -347,7 +347,7 @@ fn nothing_gained_beyond_1_mib(evidence: &Evidence<'_>) -> Option<Judgement> {
     let ruling = throughout(gains.iter().map(|(_, gain)| gains_nothing(gain)));
     let [(_, least), (best, most)] = extremes(&gains)?;
     let said = sentence!(
-        "The best of the larger blocks is {least} to {most} as fast, the latter in blocks of {best}."
+        "The best of the larger blocks is {least} to {most} as fast, the most in blocks of {best}."
     );
     Some(decided(ruling, said))
 }

@@ -100,13 +100,13 @@ fn gap_is_stable(results: &Results<'_>) -> Option<Judgement> {
     let is_sayable = |gap: &Quantity| gap.value > 0.0 && !gap.is_vague();
     let said = if is_sayable(&there) && is_sayable(&least) {
         let before = if is_sayable(&first) {
-            sentence!("{first} more")
+            sentence!("{first}")
         } else {
-            sentence!("not surely more")
+            sentence!("nothing certain")
         };
         sentence!(
-            "Memory gives {before} than storage in blocks of {smallest}, {there} more in blocks of {block}, \
-             and {least} to {most} more in larger ones.",
+            "Memory gains {before} over storage in blocks of {smallest}, {there} in blocks of \
+             {block}, and {least} to {most} in larger ones.",
             block = REPORTED_STABLE,
         )
     } else {
@@ -126,7 +126,8 @@ fn order_matters(results: &Results<'_>) -> Option<Judgement> {
         _ => Ruling::Undecided,
     };
     let said = sentence!(
-        "In order is {first} as fast in chunks of {small}, and {last} in chunks of {large}."
+        "Reading in order is {first} as fast in chunks of {small}, and {last} in chunks of \
+         {large}."
     );
     Some(decided(ruling, said))
 }
@@ -155,7 +156,8 @@ fn order_gains_tenfold(results: &Results<'_>) -> Option<Judgement> {
     );
     let ([(_, a), (_, b)], [(_, c), (_, d)]) = (extremes(&below)?, extremes(&beyond)?);
     let said = sentence!(
-        "In order is {a} to {b} as fast in chunks below {chunk}, and {c} to {d} in larger ones.",
+        "Reading in order is {a} to {b} as fast in chunks below {chunk}, and {c} to {d} in \
+         the others.",
         chunk = REPORTED_CHUNK,
     );
     Some(decided(ruling, said))

@@ -24,7 +24,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 4.3.2",
         basis: Basis::One(phases::DESIGN.id, |results| {
             phase(results, READ, MAP, |[least, most]| {
-                sentence!("To read takes {least} to {most} as long as to map.")
+                sentence!("Reading takes {least} to {most} as long as mapping.")
             })
         }),
     },
@@ -46,7 +46,7 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 4.3.2",
         basis: Basis::One(phases::DESIGN.id, |results| {
             phase(results, WRITE, UNMAP, |[least, most]| {
-                sentence!("To write takes {least} to {most} as long as to unmap.")
+                sentence!("Writing takes {least} to {most} as long as unmapping.")
             })
         }),
     },
@@ -145,7 +145,7 @@ pub(crate) const ALL: &[Claim] = &[
                 ORDER,
                 &ratios(&there, &here),
                 |[least, most]| {
-                    sentence!("A write there takes {least} to {most} as long as one here.")
+                    sentence!("A remote write takes {least} to {most} as long as a local one.")
                 },
             )
         }),
@@ -180,8 +180,8 @@ fn cheaper_below_the_cache(results: &Results<'_>) -> Option<Judgement> {
     let ((small, other), (large, one)) = (highest(below)?, lowest(beyond)?);
     larger_by(MUCH, one, other, |ratio| {
         sentence!(
-            "A KiB takes at least {one} in larger buffers, best of {large}, and at most {other} in smaller \
-             ones, worst of {small}: {ratio}."
+            "A KiB takes at least {one} in buffers beyond the cache ({large} is best), and at \
+             most {other} in the others ({small} is worst): {ratio}."
         )
     })
 }
@@ -224,8 +224,8 @@ fn larger_chunks_gain(results: &Results<'_>) -> Option<Judgement> {
     let (here, there) = (gain(Location::Local)?, gain(Location::Remote)?);
     let gains = |gain| exceeds(gain, 1.0 + MARGIN);
     let said = sentence!(
-        "In the largest chunks, writes move {here} as many bytes a second as in the smallest here, and \
-         {there} there."
+        "In the largest chunks, local writes move {here} as many bytes a second as in the \
+         smallest, and remote ones {there}."
     );
     Some(decided(both(gains(&here), gains(&there)), said))
 }

@@ -35,8 +35,8 @@ pub(super) const DESIGN: Design = Design {
              stream. Later chunks are then often there already, and the average is less than the \
              device takes for one chunk. `file.engine` measures that by direct reads. Opening and \
              closing are not timed. A part of a chunk at the end of the file is not read. With `--at 'listing=as \
-             printed'` it is the report's listing: as many chunks at random places, which need not be multiples of \
-             anything and may come twice, by lseek and read of a file opened with O_SYNC.",
+             printed'` it is the report's listing: as many chunks at random offsets, which need \
+             not be aligned and may come twice, by lseek and read of a file opened with O_SYNC.",
     source: "Report E, section 4.2.1",
     axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis(), NAMED],
     metrics: &[

@@ -189,7 +189,8 @@ fn line(results: &Results) -> Option<Finding> {
     let speed = bytes_in(1e9, &line.slope, Unit::BytesPerSecond)?;
     let said = if waits.value > 0.0 {
         sentence!(
-            "A remote O_SYNC write of any size takes {waits}, and its bytes travel at {speed} after that."
+            "A remote O_SYNC write takes {waits} plus the time of its bytes, which travel at \
+             {speed}."
         )
     } else {
         sentence!(

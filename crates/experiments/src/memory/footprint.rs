@@ -214,7 +214,7 @@ fn held(results: &Results) -> Option<Finding> {
     let size = in_words(capacity);
     let said = sentence!(
         "A loop that writes to a block slows down beyond {size} of the {documented} of the level \
-         {number} cache: its code, the system and scattered pages take the rest.",
+         {number} cache: the rest may go to its code, to the system and to pages that share its sets.",
         number = cache.level.to_string(),
     );
     let grade = certain_if(capacity.interval.is_some());

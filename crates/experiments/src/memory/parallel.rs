@@ -20,7 +20,8 @@ const DESIGN: Design = Design {
     title: "Memory bandwidth of several cores",
     question: "How much memory bandwidth do several cores get together, and how many of them saturate \
                the memory?",
-    method: "Each thread is pinned to its own processor, on a core of its own while there are cores, and works on \
+    method: "Each thread is pinned to its own processor, on an unused core \
+             as long as there is one, and works on \
              its own block, all at the same time. The blocks together are four times as large as the caches of these processors, but at least \
              256 MiB and at most 8 GiB. Read: every byte is loaded. \
              Write: every byte is stored through the caches. Copy: memcpy copies one half of each \
@@ -83,7 +84,8 @@ fn gain(results: &Results) -> Option<Finding> {
     };
     let gain = ratio(all, one)?;
     let said = sentence!(
-        "{threads} threads on {cores} cores read memory at {all} together, {gain} as fast as one thread.",
+        "On a machine of {cores} cores, {threads} threads together read memory at {all}, {gain} \
+         as fast as one thread.",
         cores = Count(results.machine.topology.cores? as u64),
     );
     Some(by_ratio("read", said, &gain).weighing(0.6))

@@ -87,8 +87,8 @@ pub(crate) const ALL: &[Claim] = &[
             let ruling = throughout(growth.iter().map(|(_, it)| opposite(exceeds(it, FASTER))));
             let [(_, least), (pages, most)] = extremes(&growth)?;
             let said = sentence!(
-                "A fork of the largest parent measured takes {least} to {most} as long as of the smallest, \
-                 the latter in {pages}."
+                "Forking the largest parent measured takes {least} to {most} as long as forking \
+                 the smallest, the longest in {pages}."
             );
             Some(decided(ruling, said))
         }),

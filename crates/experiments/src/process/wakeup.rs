@@ -238,7 +238,8 @@ fn busy(results: &Results) -> Option<Finding> {
     let (idle, p99) = (rare(idle)?, rare(late)?);
     let said = sentence!(
         "If another thread computes on its processor, a thread that sleeps until a timer wakes {late} \
-         late, and one time in a hundred {p99} or more; on an idle processor that is {idle}."
+         late, and one time in a hundred {p99} or more. On an idle processor, it is {idle} or \
+         more one time in a hundred."
     );
     let is_late = p99.value > LATER * idle.value;
     is_late.then(|| Finding::new("busy", said).weighing(0.65))

@@ -281,8 +281,8 @@ pub(crate) const ALL: &[Claim] = &[
             let ratios = ratios(&of(Kind::Kernel), &of(Kind::User));
             larger_among(100.0, &ratios, |[(_, least), (_, most)]| {
                 sentence!(
-                    "Making and joining a kernel thread takes {least} to {most} as long as a user thread, by \
-                     as many of each."
+                    "Making and joining a kernel thread takes {least} to {most} as long as a user \
+                     thread, with equal numbers of both."
                 )
             })
         }),
@@ -432,7 +432,7 @@ fn sweep<L: LevelOf + Copy + Ord + Into<Quantity>>(
     let runs = |mode| along(results, axis, sweep, mode);
     let ratios = ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous));
     larger_along(noun, &ratios, |[least, most]| {
-        sentence!("Asynchronously it takes {least} to {most} as long.")
+        sentence!("Asynchronous I/O takes {least} to {most} as long.")
     })
 }
 

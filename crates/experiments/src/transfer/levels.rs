@@ -121,7 +121,7 @@ impl Pair {
         format!("{} to {}", self.sender, self.receiver)
     }
 
-    /// Its point for a file of `size` on a connection that starts at `start`.
+    /// Its point for a file of `size`, in addition to the levels of `start`.
     pub(super) fn point(self, start: &Point, reading: Reading, size: Bytes) -> Point {
         let start = start.clone();
         let methods = start.at(SENDER, self.sender).at(RECEIVER, self.receiver);

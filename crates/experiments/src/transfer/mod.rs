@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reading_works_at_sizes_that_are_no_round_number() {
+    fn every_reading_works_at_any_size() {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
         for reading in Reading::ALL {
             for sender in [SendMethod::File, SendMethod::Mmap] {

@@ -41,12 +41,14 @@ pub(super) const DESIGN: Design = Design {
              or write calls of one block each. The buffer is one block whose pages are mapped \
              beforehand. Opening and closing are not timed. Throughput is bytes over wall time: of \
              the whole file where it is cold or new, else of short pieces of it, one after the \
-             other, which together go through the file. Each pass has a file of its own; all but \
-             the last find it made once in a run, and synced to the device. Write: overwrites the \
+             other, which together go through the file. Each pass has a file of its own. It is \
+             made once in a run and synced to the device, except for write new. Write: \
+             overwrites the \
              file in the page cache. Its space is allocated before, and nothing waits for the \
              device, so writeback is not timed. Read warm: the whole file is in the page cache. If \
-             some of it is missing, all of it is evicted and read in again, since pages that come \
-             back one by one are smaller and cost more. Read cold: none of it is. The file is \
+             some of it is missing, all of it is evicted and read in again, since the kernel \
+             keeps pages that come back one by one in smaller pieces, which cost more. \
+             Read cold: none of it is. The file is \
              evicted before each sample, by advice on that file where that works, else by dropping \
              the page cache of the machine. Write new: writes a file that is empty before, so the \
              kernel must also find pages for it in the page cache. Nothing waits for the device. \

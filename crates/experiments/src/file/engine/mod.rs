@@ -264,8 +264,8 @@ fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding>
     };
     let engine = engine.to_string();
     let said = sentence!(
-        "One thread that reads {block} at random {place} is fastest with {engine}: {rate}, {gain} as \
-         many as with pread."
+        "Of the ways other than pread, {engine} is the fastest for one thread that reads {block} \
+         at random {place}: {rate}, {gain} as many as with pread."
     );
     let finding = by_ratio(&format!("{key}_{}", block.0), said, &gain);
     (finding.grade == Grade::Certain).then(|| finding.weighing(weight))

@@ -155,7 +155,8 @@ fn swap(results: &Results, pages: Pages, swapped: &PointResult) -> Option<Findin
     let (read_faults, write_faults) = (faults(READ_FAULTS)?, faults(WRITE_FAULTS)?);
     let said = sentence!(
         "4 KiB take {read} longer to read and {write} longer to write if they are in swap, with \
-         {read_faults} and {write_faults} major page faults on average: the kernel reads ahead."
+         {read_faults} and {write_faults} major page faults on average, fewer than 1 if the \
+         kernel reads ahead."
     );
     let costs = read.value > 0.0 && write.value > 0.0;
     let grade = extra_cost(&read).max(extra_cost(&write));

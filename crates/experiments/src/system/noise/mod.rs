@@ -71,9 +71,9 @@ const DESIGN: Design = Design {
     method: formatcp!(
         "For three quarters of a visit, a pinned thread only reads the clock. A gap is a step of \
          more than {THRESHOLD_NS} ns between two readings. The median by lost time is the gap at \
-         which half of the lost time is in longer ones. The interval is that at which at least \
-         half of the gaps begin, by the spectrum of these moments; gaps that come at no interval \
-         have none. The kernel's counters are read before and after: interrupts, timer interrupts \
+         which half of the lost time is in longer ones. The interval is the period at which \
+         at least half of the gaps begin, by the spectrum of their starts; irregular gaps have \
+         none. The kernel's counters are read before and after: interrupts, timer interrupts \
          and softirqs of that processor, context switches of the thread, and time stolen by the \
          host, which is counted in steps of 10 ms. In the last quarter, the thread repeats a \
          fixed piece of work, {LOOPS} loops of additions in registers. The delay is the time of a \

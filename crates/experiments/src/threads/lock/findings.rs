@@ -102,7 +102,8 @@ fn collapse(results: &Results) -> Option<Finding> {
     let times = ratio(spin, lock)?;
     let said = sentence!(
         "{threads} user threads on one worker that yield inside a lock take {times} as long with a \
-         spin lock as with one that blocks: each waiting thread spins for its whole slice of {slice}.",
+         spin lock as with one that blocks. A thread that finds the spin lock held spins to the \
+         end of its slice of {slice}.",
         slice = Quantity::nanoseconds(slice_us(results) as f64 * 1e3),
     );
     Some(by_ratio("collapse", said, &times).weighing(0.2))

@@ -29,7 +29,7 @@ fn refused(error: WorkloadError) -> MeasureError {
     }
 }
 
-/// Runs `main` in a cooperative runtime; the outer error is that there is none.
+/// Runs `main` in a cooperative runtime; fails if none could be started.
 fn run<T>(builder: RuntimeBuilder, main: impl FnOnce() -> T) -> Result<T, MeasureError> {
     let runtime = builder.build().map_err(|error| refused(error.into()))?;
     let start = MeasureError::system("start a runtime");
@@ -46,9 +46,9 @@ impl super::kind::UserThreads for super::lock::Lock {
     }
 }
 
-/// Threads that lose their turn inside the lock now and then run for at least this many ns: on several
-/// processors, where the kernel takes one away every few milliseconds, and where slices end while they
-/// compute. Only runs that see that many times show what it costs.
+/// The least time of a run, in ns, if threads may lose their turn inside the lock: on several
+/// processors, where the kernel takes one away every few milliseconds, or where slices end while
+/// they compute. Only a run in which that happens many times shows what it costs.
 const LONG_RUN_NS: u64 = 40_000_000;
 
 /// A lock of kernel threads around the shared number.
@@ -78,7 +78,7 @@ impl Exclusive for Mutex<u64> {
 /// Entries of each thread in the run whose result is checked.
 const CHECKED_ENTRIES: u64 = 3;
 
-/// Makes sure of the number behind `lock` after that run of this many threads.
+/// Checks the number behind `lock` after this many threads made [`CHECKED_ENTRIES`] entries each.
 fn check_lock(lock: &impl Exclusive, section: Section, threads: u64) -> Result<(), MeasureError> {
     let mut found = 0;
     lock.with(|value| found = *value);
