@@ -31,15 +31,17 @@ pub enum Command {
 /// Judge exported runs of many nodes against each other, without a baseline
 ///
 /// Each node runs `oscope run` and `oscope export`; ssh, pssh, Ansible, Slurm or Kubernetes gather the
-/// files. A node is called by the tag `host` of its run (`oscope run --tag host=$HOSTNAME`), else
-/// as its file. Several runs of one node are its sessions. In a directory, each file is a node, and each
+/// files. A node's name is the tag `host` of its run (`oscope run --tag host=$HOSTNAME`), else
+/// that of its file.
+/// Several runs of one node are its sessions. In a directory, each file is a node, and each
 /// folder is a node with its files as sessions.
 ///
 /// A node is named only if a component of it as a whole, such as its disk, differs from that of the other
 /// nodes by more than the margin. Four nodes or more make a sound judgement; three are the least.
 ///
-/// With `--since`, each node is held against itself before, and its change against the changes of the other
-/// nodes: which node got worse since last week, whatever a new kernel changed on all of them.
+/// With `--since`, each node is compared with its earlier runs, and its change with the
+/// changes of the other nodes: this shows which node got worse since last week,
+/// whatever a new kernel changed on all of them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -86,9 +88,10 @@ pub struct Judging {
 /// oscope does not use MPI itself: the OSU benchmarks measure, and this distinguishes a slow port from a slow link, as
 /// `oscope fleet network` does for TCP. A file holds the output of one of them or both, and is called after its nodes:
 /// `FROM,TO.osu`, or `FROM,TO,1.osu` for the first of several runs. `osu_bw` sends one way only, so it takes each pair
-/// in both orders. Judged are the latency of the smallest message and the throughput of the largest one.
+/// in both orders. The latency of the smallest message and the throughput of the largest one are
+/// judged.
 ///
-/// It takes three runs of each pair or more to distinguish noise from a slow link.
+/// It takes three or more runs of each pair to distinguish noise from a slow link.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -116,7 +119,7 @@ pub struct Fabric {
 /// time is named, and the others are judged.
 ///
 /// A node that differs measures again, together with two healthy ones and only the experiments in question. The
-/// verdict names it only if the second measurement confirms the first; `--once` switches it off.
+/// verdict names it only if the second measurement confirms the first; `--once` skips the second.
 ///
 /// Leave each process all processors (`mpirun --bind-to none`, `srun --cpu-bind=none`), and let the job
 /// survive a dead process (`mpirun --enable-recovery`, `srun --kill-on-bad-exit=0`).
@@ -150,8 +153,8 @@ pub struct Run {
     /// Directory on each node for scratch files; file experiments measure its file system
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Measure one node after the other, for nodes that share storage, a network or a host. At the same
-    /// time, all nodes begin each pass of the run together
+    /// Measure one node after the other, for nodes that share storage, a network or a host.
+    /// Without this, all nodes begin each pass of the run together
     #[arg(long)]
     pub in_turn: bool,
     /// Measure and judge each node, each core or each socket: a process for each of them

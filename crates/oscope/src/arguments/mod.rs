@@ -57,7 +57,8 @@ Exit codes:
   3    a comparison found what `--fail-on` names, or a node is slower than its fleet
   130  stopped by Ctrl-C (131: by Ctrl-\\, 143: by SIGTERM, 129: by SIGHUP, 141: its output had no reader)
 
-The first signal to stop ends in good order. The same signal a second later or more ends at once.";
+The first signal to stop ends oscope in good order.
+The same signal a second or more later ends it at once.";
 
 /// The options of every command.
 #[derive(Args, Clone, Debug, Default)]
@@ -133,8 +134,9 @@ pub enum Command {
     Advise(Advise),
     /// List the stored runs, or show where metrics changed over them
     ///
-    /// `--changes` looks at all metrics at once: changes at the same runs count as one, shown with the other
-    /// changes there. A metric and `--changes` use the runs of one machine: that of the newest run,
+    /// `--changes` looks at all metrics at once: values that changed at the same runs are one
+    /// change, shown with what else changed there.
+    /// A metric and `--changes` use the runs of one machine: that of the newest run,
     /// unless `--machine` names another.
     History(History),
     /// Write the page of a stored run: one HTML file that needs no network
@@ -181,9 +183,9 @@ Examples:
     /// A single command runs at least ten times and for three seconds.
     ///
     /// The commands take turns, as ABBA or BAAB at random, so that drift and neighbours affect all
-    /// alike. A difference of 1 % is found in seconds. The comparison stops as soon as every command is
-    /// judged against the first: faster, slower, or equivalent within the margin. At most one of 200
-    /// equal pairs is called different.
+    /// alike. On a quiet machine, a difference of 1 % between short commands is found in seconds. The
+    /// comparison stops as soon as every command is judged against the first: faster, slower, or
+    /// equivalent within the margin. At most one of 200 equal pairs is called different.
     #[command(visible_alias = "time")]
     Ab(Box<Ab>),
     /// Machines to compare runs with: what is slow or fast for this processor, hypervisor and system
@@ -317,8 +319,8 @@ mod tests {
         below.for_each(|command| examples(command, found));
     }
 
-    /// Commands are described where they are listed. A group of options with its own description
-    /// would take the place of that when the command is built.
+    /// Commands are described where they are listed. A group of options with its own
+    /// description would replace a command's description when the command is built.
     #[test]
     fn a_command_is_described_as_it_is_listed() {
         let listed = Arguments::command();

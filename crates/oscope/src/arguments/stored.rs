@@ -27,7 +27,8 @@ pub struct Show {
     /// Every finding, table and chart, however long
     #[arg(long, conflicts_with = "what")]
     pub all: bool,
-    /// Costs of the core in clock cycles as well, which no change of the clock moves; in full detail
+    /// Costs of the core in clock cycles as well, which do not depend on the clock
+    /// rate; in full detail
     #[arg(long, conflicts_with = "all")]
     pub cycles: bool,
     #[command(flatten)]
