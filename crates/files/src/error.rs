@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The reason for a failed file operation, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A directory has no contents.
+    /// The path is a directory.
     #[error("{} is a directory: name a file in it", .0.display())]
     Directory(PathBuf),
     /// The target ends in a slash, and there is no such directory.

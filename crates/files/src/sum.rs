@@ -51,7 +51,7 @@ impl Xor {
 pub struct Sum {
     /// The sum.
     pub xor: Xor,
-    /// Bytes in the sum: the size of the file.
+    /// Bytes in the sum.
     pub bytes: u64,
 }
 
@@ -85,8 +85,8 @@ pub(crate) fn sum_stream(source: &Source, block_bytes: usize, watch: &Watch<'_>)
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
     pub xor: Xor,
-    /// Time of the slowest thread in ns, from its first block on. It does not include the start of
-    /// the threads.
+    /// Time of the slowest thread in ns. It includes the allocation of its buffer, but not the
+    /// start of the threads.
     pub busy_ns: u64,
 }
 

@@ -98,8 +98,8 @@ pub fn stamp(block: &mut [u8], number: u64) {
     }
 }
 
-/// Maps an index to a number whose exclusive or over the first few indices is not 0, as it is over
-/// 0, 1, 2 and 3.
+/// Maps an index to a number. The exclusive or of the first few such numbers is not 0; without the
+/// map, the indices 0 to 3 would give 0.
 fn scattered(number: u64) -> u64 {
     let product = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     product ^ (product >> 29)

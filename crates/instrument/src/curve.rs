@@ -81,8 +81,8 @@ fn between(one: f64, other: f64) -> Option<Interval> {
 }
 
 impl<'r, L: Copy> Curve<'r, L> {
-    /// The curve through these places, in order, of which those are as good as the best that are within
-    /// [`MARGIN`].
+    /// The curve through these places, in order. Places within [`MARGIN`] of the best are as good
+    /// as the best.
     pub fn of(places: &[(L, &'r Estimate)], better: Better) -> Self {
         Self::within(MARGIN, places, better)
     }

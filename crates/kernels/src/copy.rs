@@ -21,7 +21,7 @@ mod x86_64 {
         _mm512_stream_si512,
     };
 
-    /// A cache line: non-temporal stores need whole ones.
+    /// A cache line: the loops store whole, aligned ones.
     #[repr(align(64))]
     struct Line {
         _bytes: [u8; LINE],

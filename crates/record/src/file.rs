@@ -4,8 +4,8 @@
 //!
 //! After a change of the run model, `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-record --test runs
 //! schema` renews the schema. A version may gain optional fields outside batches, which are omitted
-//! while they have their default value, so that checksums stay valid. A change that an older program
-//! would misread, or of a batch, needs a new version.
+//! while they have their default value, so that checksums stay valid. A change to a batch, or one
+//! that an older program would misread, needs a new version.
 
 use crate::checksum::{Part, Proof, RunChecksums, check_document, disagreeing};
 use crate::run::Run;
@@ -117,7 +117,7 @@ pub fn parse(bytes: &[u8]) -> Result<Run, ImportError> {
         Category::Eof => ImportError::Truncated(bytes.len()),
         _ => ImportError::Damaged(error),
     };
-    // Nearly always it is readable, and its first fields need not be read apart.
+    // Nearly every document is readable, so its first fields are not parsed separately.
     let run = match serde_json::from_str::<Document<'_>>(text) {
         Ok(document) => checked(document)?,
         Err(error) => {

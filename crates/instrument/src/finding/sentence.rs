@@ -136,7 +136,7 @@ impl fmt::Display for Sentence {
     }
 }
 
-/// A name that is part of the code. The alias keeps Serde from borrowing it of what it reads.
+/// A name that is part of the code. The alias keeps Serde from borrowing it from the input.
 pub type Name = &'static str;
 
 /// Names read so far. Each stays in memory once, as those in the code do.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// A curve bends where the straight line between two neighbours of a point misses its value by more
 /// than this, in logarithms: about 10 %.
 const BEND: f64 = 0.1;
-/// Levels closer to each other than this factor are not divided.
+/// Levels closer to each other than this factor squared are not divided.
 const FINEST: f64 = 1.25;
 /// A refinement adds at most one new point for this many points of an experiment.
 const POINTS_PER_NEW_POINT: usize = 4;
@@ -105,7 +105,7 @@ mod tests {
 
     const SIZE: DesignAxis = AxisOf::<Bytes>::new("size", "size").refined_by(1024);
 
-    /// The new points of a curve that costs 1 up to the knee and grows with the size beyond it.
+    /// The new sizes in KiB on a curve with this cost at each size.
     fn refined(sizes_kib: &[u64], cost: impl Fn(u64) -> f64) -> Vec<u64> {
         let definition = definition();
         let points: Vec<(Point, Vec<Estimate>)> = sizes_kib

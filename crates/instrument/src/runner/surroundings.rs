@@ -6,7 +6,7 @@ use platform::load::CpuTime;
 use platform::usage::Usage;
 use std::collections::VecDeque;
 
-/// The shortest window for shares of CPU time. The kernel reports CPU time in steps of 10 ms: 2 %
+/// The usual window for shares of CPU time. The kernel reports CPU time in steps of 10 ms: 2 %
 /// of this window, but half of a short batch.
 const WINDOW_NS: u64 = 500_000_000;
 /// Shorter windows give no shares.
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_taken_over_a_window_at_least() {
+    fn the_last_look_before_a_window_is_kept() {
         let mut surroundings = Surroundings::default();
         surroundings
             .looks

@@ -13,7 +13,8 @@ use super::signal::{action_of, set_action};
 /// Number of times that this process was stopped or continued.
 static PAUSES: AtomicU64 = AtomicU64::new(0);
 
-/// Process groups that stop with this process; 0 is none. More than ever run at once.
+/// Process groups that stop with this process; 0 marks a free place. There are more places than
+/// groups that ever run at once.
 static GROUPS: [AtomicI32; 64] = [const { AtomicI32::new(0) }; 64];
 
 /// Number of times that this process was stopped or continued so far (on a terminal by Ctrl-Z and

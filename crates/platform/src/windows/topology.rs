@@ -253,8 +253,8 @@ pub fn all() -> Vec<Node> {
     nodes
 }
 
-/// Without the memory of the file cache, which is available as well: the system does not report it for a node. A
-/// node without memory has 0 bytes.
+/// Without the memory of the file cache, which is available as well: the system does not report it
+/// for a node. `None` for a node with 0 bytes, which has no memory.
 fn available_bytes(node: usize) -> Option<u64> {
     let mut bytes = 0;
     // SAFETY: there is room for the result.

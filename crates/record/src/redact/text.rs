@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 /// The kinds of unknown words that may stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Numbers, with a known word as their unit.
+    /// Numbers, alone or attached to a known word.
     Prose,
     /// Also short model numbers and versions: `8488C`, `E5-2690`, `1.95.0`.
     Model,

@@ -133,7 +133,7 @@ impl Store {
         &self.path
     }
 
-    /// What `read` finds in one transaction, because another process may be recording.
+    /// Calls `read` in one transaction, because another process may be recording.
     pub(super) fn reading<T>(
         &self,
         read: impl FnOnce(&Connection) -> OrFault<T>,
@@ -169,7 +169,7 @@ pub fn is_store(path: &Path) -> bool {
 /// in memory or for a URI, and keeps its other files next to this one.
 fn real(path: &Path) -> OrFault<PathBuf> {
     let real = dunce::canonicalize(path).map_err(|error| no_access(path, &error))?;
-    // SQLite would wait for the writer of a pipe.
+    // If one of these is a named pipe, SQLite would wait for its writer.
     for companion in ["-wal", "-shm", "-journal"].map(|suffix| with_suffix(&real, suffix)) {
         if fs::metadata(&companion).is_ok_and(|found| !found.is_file()) {
             return Err(irregular(&companion).into());
@@ -258,9 +258,9 @@ pub(super) fn connect_to_existing(path: &Path) -> OrFault<Connection> {
     Ok(connection)
 }
 
-/// Opens the store at `path` for queries. Where this process has the right to write, SQLite has it as
-/// well: only then does the last connection that closes remove the log and its index. A log that a
-/// killed process left behind is merged at that moment.
+/// Opens the store at `path` for queries. If this process may write to it, SQLite opens it
+/// for writing: only then does the last connection that closes remove the log and its index, and
+/// merge a log that a killed process left behind.
 fn connect_read_only(path: &Path) -> OrFault<(Connection, Option<TempDir>)> {
     let usual = || {
         ensure_room_next_to(path)?;
@@ -374,7 +374,7 @@ fn prepare(connection: &Connection) -> OrFault<()> {
     Ok(())
 }
 
-/// Sets the journal mode, which the file keeps.
+/// Sets the journal mode. The file keeps it only if it is WAL.
 fn set_journal(connection: &Connection, wanted: &str) -> OrFault<()> {
     let current: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if current == wanted {

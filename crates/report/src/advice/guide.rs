@@ -22,7 +22,7 @@ pub struct Guide {
     pub trial: Option<Trial>,
 }
 
-/// The guides by the names of settings, of those alone that change something.
+/// Guides by the names of their settings, only for settings that change something.
 pub type Guides = BTreeMap<String, Guide>;
 
 /// What the pairs of a run say of a setting.

@@ -21,7 +21,7 @@ const MOST_ROWS: f64 = 0.75;
 pub struct Excluded {
     /// Rows with an interval.
     pub values: usize,
-    /// No interval reaches a second side slower by more than this share: 0.03 for 3 %.
+    /// No interval allows the second side to be slower by more than this share: 0.03 for 3 %.
     pub slower_beyond: f64,
     /// The same in the other direction.
     pub faster_beyond: f64,

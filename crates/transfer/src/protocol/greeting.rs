@@ -36,7 +36,7 @@ pub enum Verdict {
     Busy,
     /// The receiver does not accept contents that are not sealed.
     Unsealed,
-    /// The receiver lets the kernel move contents, which cannot decrypt sealed ones.
+    /// The receiver lets the kernel move contents, and the kernel cannot decrypt sealed ones.
     Sealed,
     /// Without a token, the receiver accepts only its own user.
     Stranger,

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Receipts are held back until they take this many bytes. The sender then hears of some hundred
-/// small files at once: a packet costs about as much as a file.
+/// Receipts are held back until they take this many bytes or no frame is waiting. One packet then
+/// reports dozens of small files: a packet costs about as much as a file.
 const MOST_UNSENT: usize = 4 << 10;
 
 /// One sender.
@@ -39,7 +39,7 @@ pub(super) struct Connection<'r> {
 struct Measuring {
     /// Its name on disk, independent of the name that the sender gives.
     name: String,
-    /// True if the file has arrived.
+    /// True once the sender has announced the file.
     has_come: bool,
 }
 
@@ -311,8 +311,8 @@ impl<'r> Connection<'r> {
             .progress
             .fetch_add(len.into(), Ordering::Relaxed);
         if incoming.target.is_err() && !incoming.is_reported {
-            // Writes on their way keep the file open, and with it its name and its room, which the sender may need
-            // as soon as it knows.
+            // Pending writes keep the file open and so hold its name and its space. The sender may
+            // need both once it knows of the failure.
             let _ = self.store.settle()?;
             self.report(incoming, None)?;
         }

@@ -35,7 +35,7 @@ pub fn execute(arguments: &Ab, common: &Common) -> Result<Exit> {
     if let Some(vary) = &arguments.variation.vary {
         return vary::execute(arguments, vary, common);
     }
-    // All refusals come before a command runs.
+    // What can be refused without a run is refused before any command runs.
     let programs = programs::programs(arguments)?;
     let shell = programs::shell(arguments, &programs)?;
     let exports = Exports::new(arguments, common)?;

@@ -166,7 +166,7 @@ fn wait4(pid: Pid) -> io::Result<(Finished, libc::rusage)> {
 
 // Processes that programs leave behind. They become children of this process.
 
-/// Time that a process has to end itself after SIGTERM.
+/// Time after which processes that SIGTERM did not end get SIGKILL.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Time for all of them. The kernel may hold a process that was killed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
@@ -189,7 +189,7 @@ impl Leftovers {
         }
     }
 
-    /// Those that have not exited. Waits for the others. None if the system does not list children.
+    /// Those that have not exited; reaps the others. Empty if the system does not list children.
     fn running(&self) -> impl Iterator<Item = Pid> {
         // The first thread adopts them.
         let own = getpid();
@@ -223,7 +223,7 @@ fn end(find: impl Fn() -> Vec<Pid>) -> usize {
             return asked.len();
         }
         for child in left {
-            // It fails only if the child has exited, and the child is not waited for before.
+            // The child has not been reaped yet, so this ID is still its own.
             if asked.insert(child) {
                 let _ = kill_process(child, Signal::TERM);
                 // A stopped process notices a signal only then.

@@ -165,7 +165,7 @@ pub(super) fn take_spliced(
     arrival.inlet.check_data(block)
 }
 
-/// Writing so few bytes directly is faster than through a ring.
+/// Fewer bytes than this are written faster directly than through a ring.
 const SMALL: usize = 32 << 10;
 
 /// Resources of the methods, reused for all files.
@@ -301,8 +301,8 @@ impl Trial {
         self.methods[self.turns.len() % 2]
     }
 
-    /// Counts received bytes. True at the end of a turn: what is not yet written must be, before
-    /// [`Trial::end_turn`].
+    /// Counts received bytes. True at the end of a turn: pending writes must end
+    /// before [`Trial::end_turn`].
     pub(super) fn took(&mut self, bytes: u64) -> bool {
         self.turn.as_mut().is_some_and(|(_, taken)| {
             *taken += bytes;
