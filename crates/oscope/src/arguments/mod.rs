@@ -57,7 +57,7 @@ Exit codes:
   3    a comparison found what `--fail-on` names, or a node is slower than its fleet
   130  stopped by Ctrl-C (131: by Ctrl-\\, 143: by SIGTERM, 129: by SIGHUP, 141: its output had no reader)
 
-The first signal to stop ends oscope in good order.
+The first signal to stop ends the program in good order.
 The same signal a second or more later ends it at once.";
 
 /// The options of every command.
