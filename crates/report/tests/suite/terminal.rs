@@ -203,9 +203,9 @@ fn a_glance_says_what_is_missing_once_the_run_is_over() {
     let short = "the time was too short for 1";
     let wide = "processes differ too much to show a value at 1";
     for (is_over, seldom, apart, missing) in [
-        (true, true, false, format!("{short} of 2 points")),
-        (true, false, true, format!("{wide} of 2 points")),
-        (true, true, true, format!("{short} of 2 points; {wide}")),
+        (true, true, false, format!("{short} of ALL points")),
+        (true, false, true, format!("{wide} of ALL points")),
+        (true, true, true, format!("{short} of ALL points; {wide}")),
         (true, false, false, String::new()),
         (false, true, true, String::new()),
     ] {
@@ -226,6 +226,11 @@ fn a_glance_says_what_is_missing_once_the_run_is_over() {
             }
         }
         let text = painted(&view::glance(&analysis, None, true), &WIDE);
+        let of_experiments = analysis.experiments.iter();
+        let all: usize = of_experiments
+            .map(|it| it.points.len() + it.failures.len())
+            .sum();
+        let missing = missing.replace("ALL", &all.to_string());
         let found = text.lines().find_map(|line| line.strip_prefix("missing"));
         assert_eq!(found.unwrap_or_default().trim(), missing, "{text}");
     }
