@@ -3,7 +3,8 @@
 use instrument::experiment::MeasureError;
 use instrument::need::Need;
 use instrument::plan::Setting;
-use instrument::quantity::counted;
+use instrument::quantity::{Count, counted};
+use platform::machine::Machine;
 use platform::placement::{allowed_cpus, cpus_of_core, parent_cpus, pin_to};
 use std::collections::HashSet;
 use std::hint::spin_loop;
@@ -46,6 +47,12 @@ fn by_core(cpus: &[usize], core: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
     let (mut first, second): (Vec<_>, Vec<_>) = cpus.partition(|cpu| cores.insert(core(*cpu)));
     first.extend(second);
     first
+}
+
+/// True if each of `threads` threads can have a core of its own, as far as the cores of `machine` are known.
+pub(crate) fn have_cores(machine: &Machine, threads: Count) -> bool {
+    let cores = machine.topology.cores;
+    cores.is_none_or(|cores| threads.0 <= cores as u64)
 }
 
 /// The need of experiments in which several processors work at once.

@@ -20,10 +20,9 @@ const DESIGN: Design = Design {
     title: "Memory bandwidth of several cores",
     question: "How much memory bandwidth do several cores get together, and how many of them saturate \
                the memory?",
-    method: "Each thread is pinned to its own processor, on an unused core \
-             as long as there is one, and works on \
-             its own block, all at the same time. The blocks together are four times as large as the caches of these processors, but at least \
-             256 MiB and at most 8 GiB. Read: every byte is loaded. \
+    method: "Each thread is pinned to its own processor, on an unused core as long as there is \
+             one, and works on its own block, all at the same time. The blocks together are four \
+             times as large as the caches of these processors, but at least 256 MiB and at most 8 GiB. Read: every byte is loaded. \
              Write: every byte is stored through the caches. Copy: memcpy copies one half of each \
              block to the other; each byte counts once. Bandwidth is the size of all blocks over the \
              time from the common start to the end of the last thread.",

@@ -3,7 +3,7 @@
 use crate::estimates::ratio;
 use crate::figures::{curves, linear, lines_of, logarithmic};
 use crate::prelude::*;
-use crate::together::{cpus_for, on_cpus, several_cpus, usable_cpus};
+use crate::together::{cpus_for, have_cores, on_cpus, several_cpus, usable_cpus};
 use platform::call::{self, CallPath};
 use platform::file::{OpenMode, create};
 use platform::memory::{Advice, Mapping, PageSize, page_bytes};
@@ -71,10 +71,9 @@ const DESIGN: Design = Design {
     question: "Do system calls get faster by more threads, or do they wait for each other in the \
                kernel?",
     method: formatcp!(
-        "Threads of one process, each pinned to its own processor, on an unused core \
-         as long as there is one, do the same \
-         call over and over, all from the same moment on, and none uses what belongs to another. The rate counts \
-         the calls of all threads, from the common start to the end of the last. getpid: a system \
+        "Threads of one process, each pinned to its own processor, on an unused core as long as there \
+         is one, do the same call over and over, all from the same moment on, and none uses what \
+         belongs to another. The rate counts the calls of all threads, from the common start to the end of the last. getpid: a system \
          call that touches nothing shared. open+close: each thread opens its own file, all in \
          one directory; the table of open files is the process's. Page fault: each thread writes to \
          a new page of its own mapping; after {PAGES} pages it gives them back (madvise), \
@@ -202,8 +201,7 @@ fn stop(results: &Results, call: Call) -> Option<(Count, Quantity)> {
     let [(Count(1), one), further @ ..] = curve.as_slice() else {
         return None;
     };
-    let cores = results.machine.topology.cores.unwrap_or(usize::MAX) as u64;
-    let on_cores = further.iter().filter(|(threads, _)| threads.0 <= cores);
+    let on_cores = (further.iter()).filter(|(threads, _)| have_cores(results.machine, *threads));
     let mut shares = on_cores.filter_map(|(threads, rate)| {
         let share = ratio(rate, one)?.times(1.0 / threads.0 as f64);
         Some((*threads, share.in_unit(Unit::Share)))

@@ -9,6 +9,7 @@ use crate::estimates::{by_ratio, found, known, of_values, ratios, side_by_side};
 use crate::figures::curves;
 use crate::judging::{LITTLE, extremes, larger_along, larger_along_by};
 use crate::prelude::*;
+use crate::together::have_cores;
 use instrument::claim::{Basis, Claim};
 use instrument::quantity::counted;
 use std::collections::BTreeSet;
@@ -110,12 +111,9 @@ fn by_one<'r>(results: &'r Results, metric: Metric) -> Vec<(Bytes, &'r Estimate)
 
 /// The largest number of threads that each had a core, with their time over that of one thread by block.
 fn together(results: &Results) -> Option<(Count, Vec<(Bytes, Quantity)>)> {
-    let cores = results.machine.topology.cores.unwrap_or(usize::MAX) as u64;
     let mut counts = results.levels(THREADS).into_iter();
-    let threads = counts.rfind(|threads| threads.0 <= cores)?;
-    if threads == ONE {
-        return None;
-    }
+    let threads = counts.rfind(|threads| have_cores(results.machine, *threads));
+    let threads = threads.filter(|threads| *threads > ONE)?;
     let all = along(results, COST, threads, FreedBy::SameThread);
     Some((threads, ratios(&all, &by_one(results, COST))))
 }

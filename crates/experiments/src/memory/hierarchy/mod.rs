@@ -44,8 +44,7 @@ pub(super) fn documented(machine: &Machine) -> Vec<DataCache> {
 
 /// The size of the last-level cache in bytes; 0 if none is documented.
 pub(crate) fn last_bytes(machine: &Machine) -> u64 {
-    let sizes = documented(machine).into_iter().map(|cache| cache.size.0);
-    sizes.max().unwrap_or(0)
+    bytes_for(machine, 1)
 }
 
 /// The bytes that the caches of one level hold for `threads` threads, each on a processor of its own; of the level
