@@ -21,9 +21,10 @@ pub fn json(fleet: &Fleet) -> serde_json::Value {
     crate::json::value(&FleetJson {
         format: FORMAT,
         counts: Counts {
-            slower: fleet.count(Standing::Slower),
-            faster: fleet.count(Standing::Faster),
-            alike: fleet.count(Standing::Alike),
+            slower: fleet.count(Some(Standing::Slower)),
+            faster: fleet.count(Some(Standing::Faster)),
+            alike: fleet.count(Some(Standing::Alike)),
+            not_judged: fleet.count(None),
         },
         margin: fleet.margin,
         since: fleet.is_since,
@@ -52,7 +53,7 @@ struct FleetJson<'a> {
     values: usize,
     /// Caveats to read before the numbers.
     remarks: Vec<String>,
-    /// The nodes: first those that are slower, then those that are faster, then the others.
+    /// The nodes: first those that are slower, then those that are faster, then the others, at last those without a verdict.
     nodes: Vec<NodeJson<'a>>,
     /// Values that cannot be compared.
     refused: &'a [Refusal],
@@ -69,6 +70,8 @@ struct Counts {
     faster: usize,
     /// Not known to differ.
     alike: usize,
+    /// Without values that enough other nodes have.
+    not_judged: usize,
 }
 
 /// A node.
@@ -76,8 +79,8 @@ struct Counts {
 struct NodeJson<'a> {
     /// Its name.
     node: &'a str,
-    /// The verdict.
-    verdict: Standing,
+    /// The verdict; null if the node has no values that enough other nodes have.
+    verdict: Option<Standing>,
     /// The components in which it has this verdict.
     because: Vec<&'static str>,
     /// The ids of its runs.
@@ -98,7 +101,7 @@ struct NodeJson<'a> {
 impl<'a> NodeJson<'a> {
     fn new(node: &'a Node) -> Self {
         let because = node.differing();
-        let because = because.filter(|(_, part)| part.standing == node.standing);
+        let because = because.filter(|(_, part)| Some(part.standing) == node.standing);
         let parts = node.parts.iter();
         Self {
             node: &node.name,
@@ -109,10 +112,7 @@ impl<'a> NodeJson<'a> {
             switch: node.switch.as_deref(),
             components: parts.map(|(it, part)| (it.name(), part)).collect(),
             circumstances: &node.circumstances,
-            differing: match node.standing {
-                Standing::Alike => &[],
-                Standing::Slower | Standing::Faster => &node.values,
-            },
+            differing: if node.is_odd() { &node.values } else { &[] },
         }
     }
 }

@@ -102,18 +102,22 @@ impl Gathering {
 pub(super) fn sort(nodes: &mut [Node]) {
     nodes.sort_by(|a, b| {
         let certainty = a.certainty().total_cmp(&b.certainty());
-        let worst = a.standing.cmp(&b.standing);
-        let differs = a.standing != Standing::Alike;
+        let worst = (a.standing.is_none(), a.standing).cmp(&(b.standing.is_none(), b.standing));
         worst
-            .then_with(|| if differs { certainty } else { Ordering::Equal })
+            .then_with(|| {
+                if a.is_odd() {
+                    certainty
+                } else {
+                    Ordering::Equal
+                }
+            })
             .then_with(|| a.name.cmp(&b.name))
     });
 }
 
-/// The verdict on a node with these components.
-pub(super) fn standing(parts: &BTreeMap<Component, Part>) -> Standing {
-    let standings = parts.values().map(|part| part.standing);
-    standings.min().unwrap_or(Standing::Alike)
+/// The verdict on a node with these components; `None` without any.
+pub(super) fn standing(parts: &BTreeMap<Component, Part>) -> Option<Standing> {
+    parts.values().map(|part| part.standing).min()
 }
 
 fn metrics<T>(columns: &[Column], components: &BTreeMap<Component, T>) -> Vec<Metric> {

@@ -33,6 +33,7 @@ pub(crate) use judge::tested;
 pub use reading::{HOST, PART, Reading, SWITCH, name};
 pub use request::{NoPeers, Request};
 pub use second::{Alarm, Answers, Outcome, Second, settled, unmeasured};
+pub(crate) use text::NOT_JUDGED;
 
 use crate::comparison::{Circumstance, Refusal};
 use crate::show::Word;
@@ -60,7 +61,7 @@ pub struct Fleet {
     /// The components of which enough nodes have values, each with the ids of the experiments that measure it.
     pub components: BTreeMap<Component, Vec<String>>,
     /// The nodes: first those that are slower, the most certain one first, then those that are faster,
-    /// then the others by name.
+    /// then the others by name, at last those without a verdict.
     pub nodes: Vec<Node>,
     /// Caveats to read before the numbers, but for those of [`Fleet::caveats`] that follow from the verdicts.
     pub remarks: Vec<String>,
@@ -83,8 +84,8 @@ pub struct Node {
     pub machines: Vec<String>,
     /// The switches above it, the outermost first; `None` if its runs do not name them.
     pub switch: Option<String>,
-    /// The verdict on the node.
-    pub standing: Standing,
+    /// The verdict on the node; `None` if it has no component that enough other nodes have.
+    pub standing: Option<Standing>,
     /// The components that it measured.
     pub parts: BTreeMap<Component, Part>,
     /// Its values that differ by themselves, the largest difference first.
@@ -177,8 +178,8 @@ pub enum Unjudged {
 }
 
 impl Fleet {
-    /// Number of nodes with this verdict.
-    pub fn count(&self, standing: Standing) -> usize {
+    /// Number of nodes with this verdict, or without one.
+    pub fn count(&self, standing: Option<Standing>) -> usize {
         let nodes = self.nodes.iter();
         nodes.filter(|node| node.standing == standing).count()
     }
@@ -199,6 +200,11 @@ impl Fleet {
 }
 
 impl Node {
+    /// True if it is slower or faster than the others.
+    pub fn is_odd(&self) -> bool {
+        matches!(self.standing, Some(Standing::Slower | Standing::Faster))
+    }
+
     /// The components that differ.
     pub fn differing(&self) -> impl Iterator<Item = (Component, &Part)> {
         let parts = self

@@ -38,7 +38,7 @@ impl Request {
     /// If there are too few healthy nodes.
     pub fn of(fleet: &Fleet, seed: u64) -> Result<Option<Self>, NoPeers> {
         let named = fleet.nodes.iter();
-        let named = named.filter(|node| node.standing != Standing::Alike);
+        let named = named.filter(|node| node.is_odd());
         let named: Vec<&Node> = named.collect();
         if named.is_empty() {
             return Ok(None);
@@ -95,7 +95,7 @@ fn healthy(
         Some(if largest <= margin { 0.0 } else { largest })
     };
     let nodes = fleet.nodes.iter();
-    let unnamed = nodes.filter(|node| node.standing == Standing::Alike);
+    let unnamed = nodes.filter(|node| !node.is_odd());
     let mut peers: Vec<(f64, &str)> = unnamed
         .filter_map(|node| Some((deviation(node)?, node.name.as_str())))
         .collect();

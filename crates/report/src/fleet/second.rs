@@ -60,7 +60,6 @@ pub struct Alarm {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The second measurement confirms it.
-    #[serde(rename = "borne_out")]
     Confirmed,
     /// Only one of the measurements shows it.
     SeenOnce,

@@ -6,24 +6,28 @@ use crate::lists::counts;
 use crate::show::words::{FASTER, SLOWER};
 use instrument::point::Choice;
 
+/// What is said of a node without a verdict.
+pub(crate) const NOT_JUDGED: &str = "not judged";
+
 impl Fleet {
-    /// What a node that does not differ is called, its own side, and the side that it is compared with: the other nodes,
+    /// What is said of a node that does not differ, its own side, and the side that it is compared with: the other nodes,
     /// or itself before.
     pub fn words(&self) -> [&'static str; 3] {
         if self.is_since {
-            ["unchanged", "now", "before"]
+            ["not known to have changed", "now", "before"]
         } else {
-            ["healthy", "here", "elsewhere"]
+            ["not known to differ", "here", "elsewhere"]
         }
     }
 
-    /// Counts of the nodes: `12 nodes: 1 slower, 11 healthy`.
+    /// Counts of the nodes: `12 nodes: 1 slower, 11 not known to differ`.
     pub fn headline(&self) -> String {
         let [alike, ..] = self.words();
         let counts = counts([
-            (self.count(Standing::Slower), SLOWER.text),
-            (self.count(Standing::Faster), FASTER.text),
-            (self.count(Standing::Alike), alike),
+            (self.count(Some(Standing::Slower)), SLOWER.text),
+            (self.count(Some(Standing::Faster)), FASTER.text),
+            (self.count(Some(Standing::Alike)), alike),
+            (self.count(None), NOT_JUDGED),
         ]);
         let since = if self.is_since {
             " since the earlier runs"

@@ -2,7 +2,7 @@
 
 use super::{Sided, differing, listed, method};
 use crate::document::{Blocks, Document, Piece, Table, Text, text};
-use crate::fleet::{Alarm, Fleet, Node, Part, Standing, Value};
+use crate::fleet::{Alarm, Fleet, NOT_JUDGED, Node, Part, Standing, Value};
 use crate::show;
 use crate::show::words::NOT_MEASURED;
 use instrument::component::Component;
@@ -20,11 +20,10 @@ const MOST_NODES: usize = 100;
 
 /// The document of `fleet`.
 pub fn fleet(fleet: &Fleet) -> Document<'_> {
-    let is_odd = |node: &&Node| node.standing != Standing::Alike;
-    let odd: Vec<&Node> = fleet.nodes.iter().filter(is_odd).collect();
-    let healthy = fleet.count(Standing::Alike);
+    let odd: Vec<&Node> = fleet.nodes.iter().filter(|node| node.is_odd()).collect();
+    let others = fleet.count(Some(Standing::Alike));
     let [alike, ..] = fleet.words();
-    let healthy = (healthy > 0 && !odd.is_empty()).then(|| format!("and {healthy} {alike}"));
+    let others = (others > 0 && !odd.is_empty()).then(|| format!("and {others} {alike}"));
     let detailed = |nodes: &[&Node]| {
         nodes.iter().fold(Blocks::default(), |blocks, node| {
             blocks.section(node.name.as_str(), details(fleet, node))
@@ -37,7 +36,7 @@ pub fn fleet(fleet: &Fleet) -> Document<'_> {
     let blocks = Blocks::default()
         .remark(fleet.caveats())
         .with(Blocks::default().table(named(&odd)))
-        .say(healthy)
+        .say(others)
         .with(detailed(first))
         .fold(
             format!("Details of {} more nodes", further.len()),
@@ -125,8 +124,9 @@ fn all<'a>(fleet: &Fleet) -> Blocks<'a> {
     let mut table = Table::of("all nodes", &fleet.nodes)
         .name("node", |node| Piece::Link(node.name.clone()))
         .words("verdict", |node| match node.standing {
-            Standing::Alike => Text::from(alike),
-            standing => standing.word().into(),
+            Some(Standing::Alike) => Text::from(alike),
+            Some(standing) => standing.word().into(),
+            None => NOT_JUDGED.into(),
         });
     for component in fleet.components.keys() {
         table = table.words(component.name(), |node| part(node.parts.get(component)));

@@ -56,7 +56,7 @@ pub fn show(
         &text,
         common,
     )?;
-    Ok(if judged.count(Standing::Slower) > 0 {
+    Ok(if judged.count(Some(Standing::Slower)) > 0 {
         Exit::Found
     } else {
         Exit::incomplete_if(judged.has_unjudged() || !are_whole)
