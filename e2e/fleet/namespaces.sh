@@ -1,5 +1,6 @@
-# Sourced by the scripts next to it: four network namespaces stand for the nodes of a cluster, node1 to node4, joined by a
-# bridge. Sets `work` (a directory of its own), `network` and `nodes`; all that is made here is removed at the end.
+# Sourced by the scripts next to it: network namespaces stand for the nodes of a cluster, joined by a bridge: node1 to
+# node4, or those that `nodes` has. Sets `work` (a directory of its own), `network` and `nodes`; all that is made here is
+# removed at the end.
 # shellcheck shell=bash
 
 skip() {
@@ -15,7 +16,7 @@ needs() {
 }
 
 readonly network=198.18.77 bridge=oscope-fleet
-readonly nodes='1 2 3 4'
+readonly nodes=${nodes:-1 2 3 4}
 work=$(mktemp -d)
 # A script that starts more than processes in the namespaces redefines it.
 clean_up() { :; }

@@ -10,9 +10,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* At most 4094: the kernel takes no longer filter. */
+/* In a filter: at most 4094, and in all of them at most 32768: the kernel takes no more. */
 #ifndef COMPARISONS
 #define COMPARISONS 1600
+#endif
+#ifndef FILTERS
+#define FILTERS 1
 #endif
 
 __attribute__((constructor)) static void slow(int count, char **arguments)
@@ -24,10 +27,13 @@ __attribute__((constructor)) static void slow(int count, char **arguments)
     /* The kernel remembers which calls a filter allows whatever their arguments, and skips it for them. */
     filter[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]));
     for (int number = 0; number < COMPARISONS; number++)
-        filter[1 + number] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0xABCD0000 + number, 0, 0);
+        filter[1 + number] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x7BCD0000 + number, 0, 0);
     filter[COMPARISONS + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog program = {COMPARISONS + 2, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) {
+    int failed = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    for (int number = 0; number < FILTERS; number++)
+        failed |= prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+    if (failed != 0) {
         perror("no filter");
         _exit(1);
     }
