@@ -1,8 +1,8 @@
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, major, minor, statvfs, statx};
 
@@ -18,11 +18,13 @@ impl Storage {
             .map_err(Error::path("look at", &path))?
             .dev();
         let device = (major(device), minor(device));
-        let mountinfo =
-            fs::read("/proc/self/mountinfo").map_err(Error::os("read /proc/self/mountinfo"))?;
-        let mounts = mounts(&String::from_utf8_lossy(&mountinfo));
-        let mount = holding(&mounts, mount_id(&path), device, &path)
+        let id = mount_id(&path);
+        let own = table("/proc/self/mountinfo").map_err(Error::os("read /proc/self/mountinfo"))?;
+        let mount = holding(&own, id, device, &path).cloned();
+        let mount = mount
+            .or_else(|| outside(id))
             .ok_or(Error::NotSupported("finding the mount behind a path"))?;
+        let mount = &mount;
         let space = statvfs(&path).map_err(Error::path("ask for the space behind", &path))?;
 
         let disk = disk(mount);
@@ -67,6 +69,19 @@ pub fn loop_file(block_device: &str) -> Option<LoopFile> {
         path: PathBuf::from(text(device.join("backing_file"))?),
         is_direct: number(device.join("dio")) == Some(1_u8),
     })
+}
+
+/// The mount with this id, as the first process sees it: the table of a process has no mount above its root directory,
+/// such as that of a `chroot`. Only root may read it.
+fn outside(id: Option<u64>) -> Option<Mount> {
+    let mut mounts = table("/proc/1/mountinfo").ok()?.into_iter();
+    mounts.find(|mount| Some(mount.id) == id)
+}
+
+/// The mounts that a process sees.
+fn table(mountinfo: &str) -> io::Result<Vec<Mount>> {
+    let text = fs::read(mountinfo)?;
+    Ok(mounts(&String::from_utf8_lossy(&text)))
 }
 
 /// The id of the mount that holds a path; `None` before Linux 5.8.
@@ -277,6 +292,18 @@ mod tests {
         assert_eq!(proc.block_device, None);
         assert!(!proc.is_remote());
         Storage::behind(Path::new("/no such path")).unwrap_err();
+    }
+
+    #[test]
+    fn the_first_process_knows_mounts_above_a_changed_root_directory() {
+        let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+        if namespace("1").is_none_or(|first| Some(first) != namespace("self")) {
+            println!("skipped: the mounts of the first process are not those of the tests");
+            return;
+        }
+        let id = mount_id(Path::new("/proc"));
+        assert_eq!(outside(id).map(|mount| mount.point), Some("/proc".into()));
+        assert_eq!(outside(None), None);
     }
 
     #[test]
