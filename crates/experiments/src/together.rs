@@ -144,9 +144,9 @@ pub(crate) fn next_to<State, T>(
         let prepared = failure.outcome();
         is_over.store(prepared.is_err(), Ordering::Release);
         ready.wait();
-        let done = prepared.and_then(|()| work());
-        is_over.store(true, Ordering::Release);
-        done
+        // Also if `work` panics: this thread then waits for the others.
+        let _over = AtEnd(|| is_over.store(true, Ordering::Release));
+        prepared.and_then(|()| work())
     };
     let done = start(cpus.iter().copied(), || (), member, lead);
     done.map_err(MeasureError::system("start a thread"))?
@@ -201,16 +201,26 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
         }
     };
     next_to(cpus, prepare, follow, || {
-        let done = lead(&|job| {
+        let _over = AtEnd(|| {
+            next.set(None);
+            begin.wait();
+        });
+        lead(&|job| {
             next.set(Some(job));
             begin.wait();
             end.wait();
             failure.outcome()
-        });
-        next.set(None);
-        begin.wait();
-        done
+        })
     })
+}
+
+/// Does something when it is dropped, also by a panic.
+struct AtEnd<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        self.0();
+    }
 }
 
 /// A value that threads share, with a lock that a panic elsewhere does not spoil.
@@ -236,11 +246,14 @@ impl Slot<Option<MeasureError>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{by_core, next_to, on_cpus, several_cpus, start_together, usable_cpus};
+    use super::{
+        by_core, next_to, next_to_computing, on_cpus, several_cpus, start_together, usable_cpus,
+    };
     use crate::made_up::setting;
     use instrument::experiment::MeasureError;
     use instrument::plan::Profile;
     use platform::placement::{allowed_cpus, current_cpu};
+    use std::hint::spin_loop;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use testing::wait_until;
@@ -358,5 +371,24 @@ mod tests {
         let started = AssertUnwindSafe(|| start_together(3, first, work));
         catch_unwind(started).expect_err("it panics");
         assert_eq!(worked.into_inner(), 0);
+    }
+
+    #[test]
+    fn threads_end_if_the_work_next_to_them_panics() {
+        let cpus = &allowed_cpus().expect("this system has them")[..1];
+        let next_to_panic = || next_to_computing::<()>(cpus[0], spin_loop, || panic!("no work"));
+        catch_unwind(next_to_panic).expect_err("it panics");
+        let leading = || {
+            on_cpus::<_, (), ()>(
+                cpus,
+                |_| Ok(()),
+                |(): &mut (), ()| Ok(()),
+                |job| {
+                    job(())?;
+                    panic!("no lead")
+                },
+            )
+        };
+        catch_unwind(leading).expect_err("it panics");
     }
 }
