@@ -264,7 +264,8 @@ impl Painter {
             (ColumnKind::Words, _) => "fact",
         };
         let class = attribute("class", class);
-        let inline = self.inline(text);
+        // A ratio keeps its sign in a narrow column.
+        let inline = self.inline(text).replace(" ×", "\u{a0}×");
         let (element, scope) = if column.is_name() {
             ("th", " scope=\"row\"")
         } else {
@@ -413,5 +414,12 @@ mod tests {
         assert_eq!(link, format!("#{section}"));
         assert_eq!(all("details").len(), 2);
         assert_eq!(all("td.slower").len(), 2);
+    }
+
+    #[test]
+    fn a_ratio_in_a_table_is_not_broken() {
+        let table = Table::of("nodes", &["0.5 ×"]).words("core", |ratio| *ratio);
+        let page = paint(&Blocks::default().table(table).document("nodes"), None);
+        assert!(page.contains(">0.5\u{a0}×<"), "{page}");
     }
 }
