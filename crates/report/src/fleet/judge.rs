@@ -102,8 +102,8 @@ impl Gathering {
 pub(super) fn sort(nodes: &mut [Node]) {
     nodes.sort_by(|a, b| {
         let certainty = a.certainty().total_cmp(&b.certainty());
-        let worst = (a.standing.is_none(), a.standing).cmp(&(b.standing.is_none(), b.standing));
-        worst
+        let rank = |node: &Node| (node.standing.is_none(), node.standing);
+        (rank(a).cmp(&rank(b)))
             .then_with(|| {
                 if a.is_odd() {
                     certainty

@@ -33,7 +33,6 @@ pub(crate) use judge::tested;
 pub use reading::{HOST, PART, Reading, SWITCH, name};
 pub use request::{NoPeers, Request};
 pub use second::{Alarm, Answers, Outcome, Second, settled, unmeasured};
-pub(crate) use text::NOT_JUDGED;
 
 use crate::comparison::{Circumstance, Refusal};
 use crate::show::Word;

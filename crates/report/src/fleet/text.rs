@@ -3,11 +3,8 @@
 use super::{Fleet, Node, Standing};
 use crate::comparison::Refusal;
 use crate::lists::counts;
-use crate::show::words::{FASTER, SLOWER};
+use crate::show::words::{FASTER, NOT_JUDGED, SLOWER};
 use instrument::point::Choice;
-
-/// What is said of a node without a verdict.
-pub(crate) const NOT_JUDGED: &str = "not judged";
 
 impl Fleet {
     /// What is said of a node that does not differ, its own side, and the side that it is compared with: the other nodes,

@@ -83,6 +83,8 @@ pub(crate) const SLOWER: Word = word("slower", "slower", Tone::Bad);
 pub(crate) const EQUIVALENT: Word = word("equivalent", "open", Tone::Plain);
 /// For a component without a value.
 pub(crate) const NOT_MEASURED: &str = "not measured";
+/// For a node without a component that enough other nodes have.
+pub(crate) const NOT_JUDGED: &str = "not judged";
 /// Of a component of a node among its peers.
 pub(crate) const ALIKE: Word = word("alike", "open", Tone::Plain);
 pub(crate) const INCONCLUSIVE: Word = word("inconclusive", "open", Tone::Faint);

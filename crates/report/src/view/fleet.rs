@@ -2,9 +2,9 @@
 
 use super::{Sided, differing, listed, method};
 use crate::document::{Blocks, Document, Piece, Table, Text, text};
-use crate::fleet::{Alarm, Fleet, NOT_JUDGED, Node, Part, Standing, Value};
+use crate::fleet::{Alarm, Fleet, Node, Part, Standing, Value};
 use crate::show;
-use crate::show::words::NOT_MEASURED;
+use crate::show::words::{NOT_JUDGED, NOT_MEASURED};
 use instrument::component::Component;
 use instrument::point::Choice;
 use instrument::quantity::Unit;
